@@ -295,8 +295,7 @@ export const questions: ReadonlyArray<Question> = [
       "vitest/node#InlineConfig.maxConcurrency",
       "vitest/node#InlineConfig.maxWorkers",
       "vitest#TestOptions.concurrent",
-      "vitest#TestOptions",
-      "vitest/node#SequenceOptions.concurrent"
+      "vitest#TestOptions"
     ]
   },
   {
@@ -308,7 +307,6 @@ export const questions: ReadonlyArray<Question> = [
     pages: [
       "vitest#VitestUtils.useFakeTimers",
       "vitest/node#InlineConfig.fakeTimers",
-      "vitest/node#FakeTimersConfig",
       "vitest#FakeTimersConfig",
       "vitest#vi"
     ]

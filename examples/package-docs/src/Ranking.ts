@@ -1,0 +1,278 @@
+import * as Segment from "./Segment.ts"
+import * as Synonyms from "./Synonyms.ts"
+import { type QueryWord, queryWords } from "./Terms.ts"
+import { weights } from "./Weights.ts"
+
+/** A page that matches a query. */
+export interface Match {
+  readonly segment: Segment.Segment
+  readonly page: number
+  readonly score: number
+}
+
+/** A package's index with how much its pages count. */
+export interface Source {
+  readonly segment: Segment.Segment
+  /** The project depends on the package itself. */
+  readonly direct: boolean
+  /** The package is inside of another one. */
+  readonly nested: boolean
+}
+
+// One of the terms that stand for a word of the query, in one package.
+interface Alternative {
+  readonly source: number
+  readonly term: number
+  readonly text: string
+  readonly weight: number
+}
+
+/** Answers queries over the indexes of several packages. */
+export class Ranking {
+  private readonly sources: ReadonlyArray<Source>
+  private readonly bases: ReadonlyArray<number>
+  private readonly total: number
+  private readonly scores: Float32Array
+  private readonly matched: Float32Array
+  private readonly best: Float32Array
+  private readonly strength: Float32Array
+  private readonly priors: Float32Array
+  private readonly packageWords: ReadonlyArray<ReadonlyArray<string>>
+
+  constructor(sources: ReadonlyArray<Source>) {
+    this.sources = sources
+    const bases: Array<number> = []
+    let total = 0
+    for (const { segment } of sources) {
+      bases.push(total)
+      total += segment.count
+    }
+    this.bases = bases
+    this.total = total
+    this.scores = new Float32Array(total)
+    this.matched = new Float32Array(total)
+    this.best = new Float32Array(total)
+    this.strength = new Float32Array(total)
+    this.priors = new Float32Array(total)
+    sources.forEach((source, i) => {
+      const prior = packagePrior(source)
+      for (let page = 0; page < source.segment.count; page++) {
+        this.priors[bases[i]! + page] = prior * pagePrior(source.segment, page)
+      }
+    })
+    this.packageWords = sources.map(({ segment }) => packageWords(segment.info.label))
+  }
+
+  /** The best pages for a query, best first. */
+  search(query: string, limit: number): ReadonlyArray<Match> {
+    const words = queryWords(query)
+    if (words.length === 0) {
+      return []
+    }
+    this.scores.fill(0)
+    this.matched.fill(0)
+    let possible = 0
+    words.forEach((word) => {
+      possible += this.addWord(word)
+    })
+    const priors = this.priorsFor(words)
+    const top: Array<{ readonly page: number; readonly score: number }> = []
+    // Enough to choose from after pages that say the same have been dropped.
+    const wanted = limit * 3 + 30
+    let least = 0
+    for (let page = 0; page < this.total; page++) {
+      const score = this.scores[page]!
+      if (score > 0) {
+        const coverage = this.matched[page]! / possible
+        const covered = weights.uncovered + (1 - weights.uncovered) * coverage * coverage
+        const final = score * priors[page]! * covered
+        if (final > least) {
+          top.push({ page, score: final })
+          if (top.length > wanted * 4) {
+            top.sort((a, b) => b.score - a.score)
+            top.length = wanted
+            least = top[wanted - 1]!.score
+          }
+        }
+      }
+    }
+    top.sort((a, b) => b.score - a.score)
+    return this.distinct(top.map(({ page, score }) => this.match(page, score)), limit)
+  }
+
+  // Pages of a package that the query names are more likely to be meant.
+  private priorsFor(words: ReadonlyArray<QueryWord>): Float32Array {
+    const said = new Set(words.map((word) => word.raw))
+    let priors = this.priors
+    this.packageWords.forEach((names, i) => {
+      if (names.every((name) => said.has(name))) {
+        const { direct, segment } = this.sources[i]!
+        const factor = direct ? weights.namedDirect : weights.namedTransitive
+        priors = priors === this.priors ? priors.slice() : priors
+        for (let page = this.bases[i]!; page < this.bases[i]! + segment.count; page++) {
+          priors[page] = priors[page]! * factor
+        }
+      }
+    })
+    return priors
+  }
+
+  private match(page: number, score: number): Match {
+    let low = 0
+    let high = this.bases.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (this.bases[middle]! <= page) {
+        low = middle
+      } else {
+        high = middle - 1
+      }
+    }
+    return { segment: this.sources[low]!.segment, page: page - this.bases[low]!, score }
+  }
+
+  // Adds what a word contributes to the pages it is in, and returns what it can contribute at most.
+  private addWord(word: QueryWord): number {
+    const { best, matched, scores, strength } = this
+    const alternatives = this.alternatives(word)
+    const frequency = new Map<string, number>()
+    for (const { source, term, text } of alternatives) {
+      const { starts } = this.sources[source]!.segment
+      frequency.set(text, (frequency.get(text) ?? 0) + starts[term + 1]! - starts[term]!)
+    }
+    const idf = (count: number) => Math.log(1 + (this.total - count + 0.5) / (count + 0.5))
+    const own = frequency.get(word.term)
+    const top = own === undefined ? Math.max(idf(1) / 2, ...[...frequency.values()].map(idf)) : idf(own)
+    const touched: Array<number> = []
+    for (const { source, term, text, weight } of alternatives) {
+      const { counts, documents, starts } = this.sources[source]!.segment
+      const base = this.bases[source]!
+      // A rare word of the same meaning says no more than the word itself.
+      const value = Math.min(top, idf(frequency.get(text)!)) * weight
+      for (let i = starts[term]!; i < starts[term + 1]!; i++) {
+        const page = base + documents[i]!
+        const occurrences = counts[i]! / Segment.weightScale
+        const score = value * occurrences / (weights.saturation + occurrences)
+        if (best[page]! === 0) {
+          touched.push(page)
+        }
+        if (score > best[page]!) {
+          best[page] = score
+          strength[page] = weight
+        }
+      }
+    }
+    for (const page of touched) {
+      scores[page] = scores[page]! + best[page]! * word.weight
+      matched[page] = matched[page]! + top * strength[page]! * word.weight
+      best[page] = 0
+    }
+    return top * word.weight
+  }
+
+  // The terms that stand for a word: itself and its synonyms; if nothing has it, longer words and misspellings.
+  private alternatives(word: QueryWord): ReadonlyArray<Alternative> {
+    const out: Array<Alternative> = []
+    const exact = (text: string, weight: number) => {
+      this.sources.forEach(({ segment }, source) => {
+        const term = segment.terms.indexOf(text)
+        if (term >= 0) {
+          out.push({ source, term, text, weight })
+        }
+      })
+    }
+    exact(word.term, 1)
+    if (out.length > 0) {
+      if (word.plain) {
+        for (const synonym of Synonyms.of(word.term)) {
+          exact(synonym, weights.synonym)
+        }
+      }
+      return out
+    }
+    this.sources.forEach(({ segment }, source) => {
+      for (let term = segment.terms.lowerBound(word.raw); term < segment.terms.length; term++) {
+        const text = segment.terms.get(term)
+        if (!text.startsWith(word.raw)) {
+          break
+        }
+        out.push({ source, term, text, weight: weights.prefix * word.raw.length / text.length })
+      }
+    })
+    if (out.length > 0 || word.raw.length < 4) {
+      return out
+    }
+    const distance = word.term.length < 8 ? 1 : 2
+    this.sources.forEach(({ segment }, source) => {
+      for (let term = 0; term < segment.terms.length; term++) {
+        const length = segment.terms.starts[term + 1]! - segment.terms.starts[term]!
+        if (Math.abs(length - word.term.length) <= distance) {
+          const text = segment.terms.get(term)
+          const edits = editDistance(word.term, text, distance)
+          if (edits <= distance) {
+            out.push({ source, term, text, weight: weights.fuzzy / edits })
+          }
+        }
+      }
+    })
+    return out
+  }
+
+  // Packages of one family ship the same documents: each is shown once, of the package whose name is the shortest.
+  private distinct(matches: ReadonlyArray<Match>, limit: number): ReadonlyArray<Match> {
+    const places = new Map<string, number>()
+    const out: Array<Match> = []
+    for (const match of matches) {
+      const id = match.segment.ids.get(match.page)
+      const isDocument = Segment.kindOf(match.segment, match.page) === "doc"
+      const key = isDocument ? match.segment.titles.get(match.page) : id
+      const place = places.get(key)
+      if (place === undefined) {
+        places.set(key, out.length)
+        out.push(match)
+      } else if (id.length < out[place]!.segment.ids.get(out[place]!.page).length) {
+        out[place] = { ...match, score: out[place]!.score }
+      }
+    }
+    return out.slice(0, limit)
+  }
+}
+
+const packagePrior = ({ direct, nested, segment }: Source): number =>
+  (direct ? 1 : nested ? weights.nested : weights.transitive) *
+  (segment.info.label.startsWith("@types/") ? weights.typesPackage : 1)
+
+const pagePrior = (segment: Segment.Segment, page: number): number =>
+  (Segment.isDeprecated(segment, page) ? weights.deprecated : 1) *
+  (Segment.isMember(segment, page) ? weights.member : 1) *
+  (Segment.isType(segment, page) ? weights.type : 1) *
+  (Segment.kindOf(segment, page) === "export" ? 1 : weights.document)
+
+// The words of a package's name without its scope: `fast` and `check`.
+const packageWords = (label: string): ReadonlyArray<string> =>
+  label.replace(/^@[^/]+\//, "").replace(/(?<=.)@.*$/, "").toLowerCase().split(/[^a-z0-9]+/).filter((word) => word !== "")
+
+// The number of edits (with swapped neighbours as one) that make one word of the other, as far as it is of interest.
+const editDistance = (a: string, b: string, limit: number): number => {
+  let before: Array<number> = []
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    let least = i
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1
+      let value = Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + cost)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        value = Math.min(value, before[j - 2]! + 1)
+      }
+      row.push(value)
+      least = Math.min(least, value)
+    }
+    if (least > limit) {
+      return limit + 1
+    }
+    before = previous
+    previous = row
+  }
+  return previous[b.length]!
+}

@@ -1,0 +1,37 @@
+/** The numbers of the ranking, found by trying which answer the questions of the test best. */
+export const weights = {
+  /**
+   * BM25F, by field: how much a word counts there, how much a long field dilutes it, and how long the field usually
+   * is. Changing these changes what is stored: raise the format in `Segment.ts` too.
+   */
+  fields: {
+    name: { weight: 6, dilution: 0.5, length: 2 },
+    module: { weight: 1.5, dilution: 0.3, length: 5 },
+    summary: { weight: 3, dilution: 0.6, length: 18 },
+    body: { weight: 1, dilution: 0.7, length: 60 },
+    code: { weight: 0.4, dilution: 0.7, length: 60 }
+  },
+  /** How soon further occurrences of a word count less: BM25's k1. */
+  saturation: 4,
+  /** What a page scores at least that has few of the words, of what it would with all of them. */
+  uncovered: 0.25,
+  synonym: 0.45,
+  prefix: 0.5,
+  fuzzy: 0.6,
+  /** Words of queries that are common in documentation, and parts of identifiers. */
+  weakWord: 0.5,
+  identifierPart: 0.5,
+  identifier: 1.5,
+  /** Priors of packages. */
+  transitive: 0.8,
+  nested: 0.5,
+  typesPackage: 0.7,
+  /** The query names the package. */
+  namedDirect: 1.5,
+  namedTransitive: 1.3,
+  /** Priors of pages. */
+  deprecated: 0.5,
+  member: 0.9,
+  type: 0.85,
+  document: 1
+}
