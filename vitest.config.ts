@@ -6,6 +6,7 @@ const conditions = ["@fairlead/source"]
 
 export default defineConfig({
   test: {
+    reporters: ["default", "./conformance/requirements-reporter.ts"],
     projects: projects.map((root) => ({
       resolve: { conditions },
       ssr: { resolve: { conditions } },
