@@ -1,3 +1,4 @@
+import type * as DeclaredMain from "@fairlead/conformance/requirements"
 import type * as Declared from "@fairlead/conformance/verifies"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -17,6 +18,7 @@ import {
   readLists,
   type Requirement
 } from "../requirements/Lists.ts"
+import { main } from "../requirements/main.ts"
 import {
   currentResults,
   digestOf,
@@ -298,6 +300,17 @@ describe("command", () => {
       exitCode: 2,
       text: expect.stringContaining("nearest: a/client")
     })
+  })
+
+  it("is declared as it is", () => {
+    expectTypeOf(main).toEqualTypeOf<typeof DeclaredMain.main>()
+  })
+
+  it("runs on this repository", () => {
+    const script = join(repository, "scripts/requirements.ts")
+    const { status, stdout } = spawnSync(process.execPath, [script, "--missing", "authorization"], { encoding: "utf8" })
+    expect(status).toBe(0)
+    expect(stdout).toContain("AUTH-34@auth-client  ")
   })
 
   it("refuses options it does not know", () => {
