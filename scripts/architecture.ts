@@ -3,6 +3,8 @@
  *
  *   npm run architecture           what scripts/test/architecture.test.ts checks, as one list; fails if there is any
  *   npm run architecture:update    rewrites the packages' index.ts and exports.snapshot.json from their modules
+ *
+ * With --sizes it prints the size report alone.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -30,6 +32,7 @@ const update = (): void => {
 }
 
 if (process.argv.includes("--update")) update()
+else if (process.argv.includes("--sizes")) console.log(report(load().modules))
 else {
   const input = load()
   console.log(report(input.modules))

@@ -21,8 +21,10 @@ export interface Export {
   readonly line: number
   /** The JSDoc comment directly before it, without its frame, or undefined. */
   readonly doc: string | undefined
-  /** `export ... from` or `export { x }`. */
-  readonly reexport: boolean
+  /** `export ... from` or `export { x }`: the name it has where it is declared, and where if it is another file. */
+  readonly from: { readonly name: string; readonly specifier: string | undefined } | undefined
+  /** The statement without its comment. */
+  readonly text: string
 }
 
 /** One function and how long it is. */
@@ -166,7 +168,14 @@ export const parse = (source: Source): Parsed => {
     const doc = docBefore(at.start)
     if (node.type === "TSModuleDeclaration") {
       const name = prefix + nameOf(node.id)
-      exports.push({ name, kind: "type", line: lineAt(at.start), doc, reexport: false })
+      exports.push({
+        name,
+        kind: "type",
+        line: lineAt(at.start),
+        doc,
+        from: undefined,
+        text: text.slice(at.start, at.end)
+      })
       const inner = isNode(node.body) ? (node.body.body as ReadonlyArray<Node> | undefined) ?? [] : []
       for (const statement of inner) {
         if (statement.type === "ExportNamedDeclaration" && isNode(statement.declaration)) {
@@ -181,7 +190,8 @@ export const parse = (source: Source): Parsed => {
         kind: typeDeclarations.has(node.type) ? "type" : "value",
         line: lineAt(at.start),
         doc,
-        reexport: false
+        from: undefined,
+        text: text.slice(at.start, at.end)
       })
     }
   }
@@ -207,7 +217,8 @@ export const parse = (source: Source): Parsed => {
           kind: typeOnly ? "type" : "value",
           line,
           doc: docBefore(node.start),
-          reexport: true
+          from: { name: "*", specifier: nameOf(node.source) },
+          text: text.slice(node.start, node.end)
         })
         break
       }
@@ -223,13 +234,24 @@ export const parse = (source: Source): Parsed => {
             kind: node.exportKind === "type" || specifier.exportKind === "type" ? "type" : "value",
             line: lineAt(specifier.start),
             doc: docBefore(specifier.start) ?? (specifiers.length === 1 ? docBefore(node.start) : undefined),
-            reexport: true
+            from: {
+              name: nameOf(specifier.local),
+              specifier: isNode(node.source) ? nameOf(node.source) : undefined
+            },
+            text: text.slice(node.start, node.end)
           })
         }
         break
       }
       case "ExportDefaultDeclaration": {
-        exports.push({ name: "default", kind: "value", line, doc: docBefore(node.start), reexport: false })
+        exports.push({
+          name: "default",
+          kind: "value",
+          line,
+          doc: docBefore(node.start),
+          from: undefined,
+          text: text.slice(node.start, node.end)
+        })
         break
       }
     }
