@@ -7,6 +7,7 @@ export interface Manifest {
   readonly name: string
   readonly version: string
   readonly description: string
+  readonly keywords: ReadonlyArray<string>
   readonly exports?: unknown
   readonly types?: string
   readonly main?: string
@@ -126,11 +127,13 @@ const readManifest = (directory: string, name: string): Manifest => {
   }
   const types = text("types") ?? text("typings")
   const main = text("main")
+  const keywords: unknown = Reflect.get(json, "keywords")
   return {
     // The name it is imported by, which is not its own one if it is installed under an alias.
     name,
     version: text("version") ?? "0.0.0",
     description: text("description") ?? "",
+    keywords: Array.isArray(keywords) ? keywords.filter((keyword) => typeof keyword === "string") : [],
     exports: Reflect.get(json, "exports"),
     typesVersions: Reflect.get(json, "typesVersions"),
     ...(types === undefined ? {} : { types }),

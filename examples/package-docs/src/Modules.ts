@@ -27,7 +27,13 @@ export interface Module {
 
 // A name found in a scope; with the scopes in which names inside of it are looked up, innermost first.
 type Resolved =
-  | { readonly type: "declarations"; readonly declarations: Array<Declarations.Declaration>; readonly scopes: Scopes }
+  | {
+    readonly type: "declarations"
+    readonly declarations: Array<Declarations.Declaration>
+    readonly scopes: Scopes
+    /** The docstring in the list of exports. */
+    readonly doc?: Docstring.Docstring
+  }
   | { readonly type: "module"; readonly module: Scopes }
 
 interface Scopes {
@@ -168,7 +174,8 @@ export class Modules {
     }
     for (const [name, exported] of scope.exports) {
       if (name !== "default" && name !== "export=") {
-        add(name, this.resolveExport(scopes, exported))
+        const resolved = this.resolveExport(scopes, exported)
+        add(name, resolved?.type === "declarations" ? { ...resolved, doc: exported.doc } : resolved)
       }
     }
     for (const name of ["export=", "default"]) {
@@ -250,7 +257,8 @@ export class Modules {
     if (this.exported.has(declarations) || last.startsWith("_") || (alias && name.includes("."))) {
       return
     }
-    const doc = Docstring.merge(declarations.map((declaration) => declaration.doc))
+    const own = Docstring.merge(declarations.map((declaration) => declaration.doc))
+    const doc = own.summary === "" && resolved.doc !== undefined && resolved.doc.summary !== "" ? resolved.doc : own
     if (!doc.internal) {
       this.exported.set(declarations, { module, name, declarations, inherited: [], doc, scopes })
     }

@@ -1,6 +1,6 @@
 import * as Segment from "./Segment.ts"
 import * as Synonyms from "./Synonyms.ts"
-import { type QueryWord, queryWords } from "./Terms.ts"
+import { type QueryWord, queryWords, terms } from "./Terms.ts"
 import { weights } from "./Weights.ts"
 
 /** A page that matches a query. */
@@ -38,6 +38,7 @@ export class Ranking {
   private readonly strength: Float32Array
   private readonly priors: Float32Array
   private readonly packageWords: ReadonlyArray<ReadonlyArray<string>>
+  private readonly topics: ReadonlyArray<ReadonlySet<string>>
 
   constructor(sources: ReadonlyArray<Source>) {
     this.sources = sources
@@ -61,6 +62,7 @@ export class Ranking {
       }
     })
     this.packageWords = sources.map(({ segment }) => packageWords(segment.info.label))
+    this.topics = sources.map(({ segment }) => new Set(segment.info.topics))
   }
 
   /** The best pages for a query, best first. */
@@ -71,11 +73,9 @@ export class Ranking {
     }
     this.scores.fill(0)
     this.matched.fill(0)
-    let possible = 0
-    words.forEach((word) => {
-      possible += this.addWord(word)
-    })
-    const priors = this.priorsFor(words)
+    const values = words.map((word) => this.addWord(word))
+    const possible = values.reduce((sum, value) => sum + value, 0)
+    const priors = this.priorsFor(words, values)
     const top: Array<{ readonly page: number; readonly score: number }> = []
     // Enough to choose from after pages that say the same have been dropped.
     const wanted = limit * 3 + 30
@@ -96,19 +96,26 @@ export class Ranking {
         }
       }
     }
-    top.sort((a, b) => b.score - a.score)
-    return this.distinct(top.map(({ page, score }) => this.match(page, score)), limit)
+    const said = spoken(words)
+    const matches = top.map(({ page, score }) => {
+      const match = this.match(page, score)
+      const title = match.segment.titles.get(match.page)
+      return { ...match, score: score * (1 + weights.title * titleCoverage(title, said)) }
+    })
+    return this.distinct(matches.sort((a, b) => b.score - a.score), limit)
   }
 
-  // Pages of a package that the query names are more likely to be meant.
-  private priorsFor(words: ReadonlyArray<QueryWord>): Float32Array {
+  // Pages of a package that the query names, or that is about what the query is about, are more likely to be meant.
+  private priorsFor(words: ReadonlyArray<QueryWord>, values: ReadonlyArray<number>): Float32Array {
     const said = new Set(words.map((word) => word.raw))
-    let priors = this.priors
-    this.packageWords.forEach((names, i) => {
-      if (names.every((name) => said.has(name))) {
-        const { direct, segment } = this.sources[i]!
-        const factor = direct ? weights.namedDirect : weights.namedTransitive
-        priors = priors === this.priors ? priors.slice() : priors
+    const total = values.reduce((sum, value) => sum + value, 0)
+    const priors = this.priors.slice()
+    this.sources.forEach(({ direct, segment }, i) => {
+      const named = this.packageWords[i]!.every((name) => said.has(name))
+      const topics = this.topics[i]!
+      const about = words.reduce((sum, word, at) => topics.has(word.term) ? sum + values[at]! : sum, 0) / total
+      const factor = (named ? (direct ? weights.namedDirect : weights.namedTransitive) : 1) * (1 + weights.topic * about)
+      if (factor !== 1) {
         for (let page = this.bases[i]!; page < this.bases[i]! + segment.count; page++) {
           priors[page] = priors[page]! * factor
         }
@@ -182,6 +189,9 @@ export class Ranking {
       })
     }
     exact(word.term, 1)
+    for (const joined of new Set(word.joined)) {
+      exact(joined, 1)
+    }
     if (out.length > 0) {
       if (word.plain) {
         for (const synonym of Synonyms.of(word.term)) {
@@ -251,6 +261,34 @@ const pagePrior = (segment: Segment.Segment, page: number): number =>
 // The words of a package's name without its scope: `fast` and `check`.
 const packageWords = (label: string): ReadonlyArray<string> =>
   label.replace(/^@[^/]+\//, "").replace(/(?<=.)@.*$/, "").toLowerCase().split(/[^a-z0-9]+/).filter((word) => word !== "")
+
+// The terms that a query says, and how surely.
+const spoken = (words: ReadonlyArray<QueryWord>): ReadonlyMap<string, number> => {
+  const said = new Map<string, number>()
+  for (const { plain, term } of words) {
+    if (plain) {
+      for (const synonym of Synonyms.of(term)) {
+        said.set(synonym, Math.max(said.get(synonym) ?? 0, 0.5))
+      }
+    }
+    said.set(term, 1)
+  }
+  return said
+}
+
+// How much of a title the query says. What stands before the last dot, such as the module, counts half.
+const titleCoverage = (title: string, said: ReadonlyMap<string, number>): number => {
+  const dot = title.search(/[.›][^.›]*$/)
+  let total = 0
+  let covered = 0
+  for (const [text, weight] of [[title.slice(0, dot + 1), 0.5], [title.slice(dot + 1), 1]] as const) {
+    for (const term of terms(text)) {
+      total += weight
+      covered += weight * (said.get(term) ?? 0)
+    }
+  }
+  return total === 0 ? 0 : covered / total
+}
 
 // The number of edits (with swapped neighbours as one) that make one word of the other, as far as it is of interest.
 const editDistance = (a: string, b: string, limit: number): number => {

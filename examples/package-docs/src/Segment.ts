@@ -16,6 +16,8 @@ export interface Info {
   readonly directory: string
   readonly version: string
   readonly description: string
+  /** Terms of its description and keywords. */
+  readonly topics: ReadonlyArray<string>
   readonly pages: number
   readonly exports: number
   readonly problems: ReadonlyArray<Problem>
@@ -150,6 +152,7 @@ export const encode = (installed: Installed, extracted: Extracted): Buffer => {
     directory: installed.directory,
     version: installed.manifest.version,
     description: installed.manifest.description,
+    topics: [...new Set(terms([installed.manifest.description, ...installed.manifest.keywords].join(" ")))],
     pages: pages.filter((page) => !page.hidden).length,
     exports: pages.filter((page) => page.card.export !== undefined).length,
     problems: extracted.problems.map((reason) => ({ package: installed.label, reason })),

@@ -40,7 +40,11 @@ export class Store {
       return undefined
     } catch (cause) {
       this.memory.set(label, bytes)
-      Fs.rmSync(temporary, { force: true })
+      try {
+        Fs.rmSync(temporary, { force: true })
+      } catch {
+        // Where nothing can be written, there may not even be a directory.
+      }
       return messageOf(cause)
     }
   }

@@ -11,6 +11,8 @@ export interface QueryWord {
   readonly weight: number
   /** The word stood alone, so that other words of the same meaning are tried as well. */
   readonly plain: boolean
+  /** Terms of it and a word next to it written as one: `backpressur` for "back pressure". */
+  readonly joined: ReadonlyArray<string>
 }
 
 const stopWords = new Set(
@@ -49,12 +51,18 @@ export const terms = (text: string, keepStopWords = false): Array<string> => {
 
 /** The words of a query, each once. */
 export const queryWords = (query: string): ReadonlyArray<QueryWord> => {
-  const words = new Map<string, QueryWord>()
-  const add = (word: QueryWord) => {
+  const words = new Map<string, Mutable<QueryWord>>()
+  let before: Mutable<QueryWord> | undefined
+  const add = (word: Omit<QueryWord, "joined">) => {
     const known = words.get(word.term)
-    if (known === undefined || known.weight < word.weight) {
-      words.set(word.term, word)
+    const next = known !== undefined && known.weight >= word.weight ? known : { ...word, joined: known?.joined ?? [] }
+    words.set(word.term, next)
+    if (before?.plain && next.plain && before !== next) {
+      const joined = before.raw + next.raw
+      before.joined = [...before.joined, joined, stem(joined)]
+      next.joined = [...next.joined, joined, stem(joined)]
     }
+    before = next
   }
   for (const [chunk] of ascii(query).matchAll(/[A-Za-z0-9_@/.#$-]+/g)) {
     // `Effect.catchTag` and `fast-check` are looked for as they stand, `end.` at a sentence's end is a plain word.
@@ -64,6 +72,7 @@ export const queryWords = (query: string): ReadonlyArray<QueryWord> => {
       for (const part of parts) {
         const raw = part.toLowerCase()
         if (!code && stopWords.has(raw)) {
+          before = undefined
           continue
         }
         const weight = code && parts.length > 1
@@ -85,5 +94,7 @@ export const queryWords = (query: string): ReadonlyArray<QueryWord> => {
   }
   return [...words.values()]
 }
+
+type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
 const ascii = (text: string): string => /[^\0-\x7f]/.test(text) ? text.normalize("NFKD").replace(/\p{M}/gu, "") : text

@@ -5,33 +5,37 @@ export const weights = {
    * is. Changing these changes what is stored: raise the format in `Segment.ts` too.
    */
   fields: {
-    name: { weight: 6, dilution: 0.5, length: 2 },
+    name: { weight: 4.5, dilution: 0.5, length: 1.5 },
     module: { weight: 1.5, dilution: 0.3, length: 5 },
-    summary: { weight: 3, dilution: 0.6, length: 18 },
+    summary: { weight: 2, dilution: 0.8, length: 18 },
     body: { weight: 1, dilution: 0.7, length: 60 },
-    code: { weight: 0.4, dilution: 0.7, length: 60 }
+    code: { weight: 0.3, dilution: 0.85, length: 60 }
   },
   /** How soon further occurrences of a word count less: BM25's k1. */
-  saturation: 4,
+  saturation: 2.5,
   /** What a page scores at least that has few of the words, of what it would with all of them. */
-  uncovered: 0.25,
-  synonym: 0.45,
+  uncovered: 0.35,
+  /** What a page scores more if the query says all of its title. */
+  title: 0.5,
+  synonym: 0.6,
   prefix: 0.5,
   fuzzy: 0.6,
   /** Words of queries that are common in documentation, and parts of identifiers. */
-  weakWord: 0.5,
+  weakWord: 0.8,
   identifierPart: 0.5,
   identifier: 1.5,
   /** Priors of packages. */
-  transitive: 0.8,
+  transitive: 0.7,
   nested: 0.5,
   typesPackage: 0.7,
   /** The query names the package. */
-  namedDirect: 1.5,
-  namedTransitive: 1.3,
+  namedDirect: 1.7,
+  namedTransitive: 1.7,
+  /** What pages score more if all that the query says is in the description and the keywords of their package. */
+  topic: 0.7,
   /** Priors of pages. */
   deprecated: 0.5,
   member: 0.9,
   type: 0.85,
-  document: 1
+  document: 1.1
 }
