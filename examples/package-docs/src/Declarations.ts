@@ -340,4 +340,5 @@ const objectMembers = (reader: Reader, type: Oxc.TSType): ReadonlyArray<Member> 
     ? type.types.flatMap((part) => objectMembers(reader, part))
     : []
 
-const clean = (signature: string): string => signature.replace(/^export\s+(?:default\s+)?/, "").replace(/^declare\s+/, "")
+const clean = (signature: string): string =>
+  signature.replace(/^export\s+(?:default\s+)?/, "").replace(/^declare\s+/, "")

@@ -110,8 +110,10 @@ export const merge = (docs: ReadonlyArray<Docstring>): Docstring => {
 
 // `{@link Foo | the foo}` reads as "the foo".
 const plain = (text: string): string =>
-  text.replace(/\{@(?:link|linkcode|linkplain|inheritDoc)\s+([^}|]+?)\s*(?:\|\s*([^}]+?)\s*)?\}/g, (_, name, label) =>
-    label === undefined ? `\`${name}\`` : String(label))
+  text.replace(
+    /\{@(?:link|linkcode|linkplain|inheritDoc)\s+([^}|]+?)\s*(?:\|\s*([^}]+?)\s*)?\}/g,
+    (_, name, label) => label === undefined ? `\`${name}\`` : String(label)
+  )
 
 // Sections as Effect's docstrings have them: a paragraph of bold text.
 const split = (markdown: string): Pick<Docstring, "summary" | "usage" | "body" | "code"> => {

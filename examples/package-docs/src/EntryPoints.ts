@@ -18,7 +18,10 @@ export const find = (sources: Sources, manifest: Manifest, label: string): Reado
   const add = (subpath: string, file: string | undefined) => {
     const specifier = subpath === "." ? label : `${label}/${subpath.replace(/^\.\//, "").replace(/\.[cm]?js$/, "")}`
     // Subpaths with an underscore are not meant for users.
-    if (file !== undefined && !subpath.startsWith("./_") && !entries.has(specifier) && !closed.some((pattern) => pattern.test(subpath))) {
+    if (
+      file !== undefined && !subpath.startsWith("./_") && !entries.has(specifier) &&
+      !closed.some((pattern) => pattern.test(subpath))
+    ) {
       entries.set(specifier, file)
     }
   }

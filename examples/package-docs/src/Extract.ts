@@ -36,7 +36,12 @@ export interface Fields {
 export interface Card {
   readonly summary: string
   /** Only of exported declarations, not of their members or of modules. */
-  readonly export?: { readonly name: string; readonly module: string; readonly kind: string; readonly signature: string }
+  readonly export?: {
+    readonly name: string
+    readonly module: string
+    readonly kind: string
+    readonly signature: string
+  }
 }
 
 /** All that was read of a package. */
@@ -60,7 +65,9 @@ export function* extract(installed: Installed): Generator<void, Extracted> {
   for (const file of documents(sources, problems)) {
     try {
       const source = sources.read(Path.join(installed.directory, file))
-      const drafts = file.endsWith(".md") ? markdownPages(installed, file, source) : examplePages(installed, file, source)
+      const drafts = file.endsWith(".md")
+        ? markdownPages(installed, file, source)
+        : examplePages(installed, file, source)
       drafts.forEach(add)
     } catch (cause) {
       problems.push(`${file}: ${messageOf(cause)}`)

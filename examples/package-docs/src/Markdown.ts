@@ -74,7 +74,8 @@ export const splitCode = (markdown: string): { readonly prose: string; readonly 
 
 const titleOf = (heading: string): string => plain(heading).replace(/[`*]/g, "").replace(/\s+/g, " ").trim()
 
-const slug = (title: string): string => title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s/g, "-")
+const slug = (title: string): string =>
+  title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s/g, "-")
 
 const unique = (anchor: string, taken: Map<string, number>): string => {
   const count = taken.get(anchor) ?? 0

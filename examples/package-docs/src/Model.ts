@@ -96,8 +96,7 @@ export class PackageNotFound extends Schema.TaggedError<PackageNotFound>()("Pack
   }
 }
 
-const hint = (similar: ReadonlyArray<string>): string =>
-  similar.length === 0 ? "" : `; similar: ${similar.join(", ")}`
+const hint = (similar: ReadonlyArray<string>): string => similar.length === 0 ? "" : `; similar: ${similar.join(", ")}`
 
 /** What went wrong, in a line, without the stack. */
 export const messageOf = (cause: unknown): string =>

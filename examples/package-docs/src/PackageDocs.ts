@@ -67,11 +67,13 @@ export class PackageDocs extends Context.Service<PackageDocs, {
       PackageDocs,
       Effect.gen(function*() {
         const building = yield* Effect.forkScoped(
-          Effect.map(Index.build({ ...options, progress: options.progress ?? process.stderr }), (index) => new Docs(index))
+          Effect.map(Index.build({ ...options, progress: options.progress ?? process.stderr }), (index) =>
+            new Docs(index))
         )
         const docs = Fiber.join(building)
         return PackageDocs.of({
-          search: (query, limit) => Effect.map(docs, (docs) => docs.search(query, limit)),
+          search: (query, limit) =>
+            Effect.map(docs, (docs) => docs.search(query, limit)),
           read: (page) => Effect.flatMap(docs, (docs) => docs.read(page)),
           list: Effect.map(docs, (docs) => docs.list()),
           exports: (name, filter) => Effect.flatMap(docs, (docs) => docs.exports(name, filter)),

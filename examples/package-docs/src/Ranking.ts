@@ -114,7 +114,8 @@ export class Ranking {
       const named = this.packageWords[i]!.every((name) => said.has(name))
       const topics = this.topics[i]!
       const about = words.reduce((sum, word, at) => topics.has(word.term) ? sum + values[at]! : sum, 0) / total
-      const factor = (named ? (direct ? weights.namedDirect : weights.namedTransitive) : 1) * (1 + weights.topic * about)
+      const factor = (named ? (direct ? weights.namedDirect : weights.namedTransitive) : 1) *
+        (1 + weights.topic * about)
       if (factor !== 1) {
         for (let page = this.bases[i]!; page < this.bases[i]! + segment.count; page++) {
           priors[page] = priors[page]! * factor
@@ -160,10 +161,11 @@ export class Ranking {
         const page = base + documents[i]!
         const occurrences = counts[i]! / Segment.weightScale
         const score = value * occurrences / (weights.saturation + occurrences)
-        if (best[page]! === 0) {
+        const known = best[page]!
+        if (known === 0) {
           touched.push(page)
         }
-        if (score > best[page]!) {
+        if (score > known) {
           best[page] = score
           strength[page] = weight
         }
@@ -228,14 +230,16 @@ export class Ranking {
     return out
   }
 
-  // Packages of one family ship the same documents: each is shown once, of the package whose name is the shortest.
+  // Packages of one family ship the same documents and declarations, which match equally well: each is shown once, of
+  // the package whose name is the shortest.
   private distinct(matches: ReadonlyArray<Match>, limit: number): ReadonlyArray<Match> {
     const places = new Map<string, number>()
     const out: Array<Match> = []
     for (const match of matches) {
       const id = match.segment.ids.get(match.page)
       const isDocument = Segment.kindOf(match.segment, match.page) === "doc"
-      const key = isDocument ? match.segment.titles.get(match.page) : id
+      const title = match.segment.titles.get(match.page)
+      const key = isDocument ? title : `${title} ${match.score.toFixed(3)}`
       const place = places.get(key)
       if (place === undefined) {
         places.set(key, out.length)
@@ -260,7 +264,9 @@ const pagePrior = (segment: Segment.Segment, page: number): number =>
 
 // The words of a package's name without its scope: `fast` and `check`.
 const packageWords = (label: string): ReadonlyArray<string> =>
-  label.replace(/^@[^/]+\//, "").replace(/(?<=.)@.*$/, "").toLowerCase().split(/[^a-z0-9]+/).filter((word) => word !== "")
+  label.replace(/^@[^/]+\//, "").replace(/(?<=.)@.*$/, "").toLowerCase().split(/[^a-z0-9]+/).filter((word) =>
+    word !== ""
+  )
 
 // The terms that a query says, and how surely.
 const spoken = (words: ReadonlyArray<QueryWord>): ReadonlyMap<string, number> => {

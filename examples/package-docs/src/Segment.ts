@@ -115,7 +115,9 @@ export const isType = (segment: Segment, page: number): boolean => (segment.flag
 export const isMember = (segment: Segment, page: number): boolean => (segment.flags[page]! & memberFlag) !== 0
 
 // Makes the postings of pages: for each term the pages it is in, and how much it weighs there.
-const postings = (pages: ReadonlyArray<PageDraft>): Map<string, { readonly ids: Array<number>; weights: Array<number> }> => {
+const postings = (
+  pages: ReadonlyArray<PageDraft>
+): Map<string, { readonly ids: Array<number>; weights: Array<number> }> => {
   const index = new Map<string, { readonly ids: Array<number>; weights: Array<number> }>()
   pages.forEach((page, id) => {
     if (page.hidden) {
@@ -175,10 +177,13 @@ export const encode = (installed: Installed, extracted: Extracted): Buffer => {
     documents.set(entry.ids, starts[i])
     counts.set(entry.weights, starts[i])
   })
-  const flags = Uint8Array.from(pages, (page) =>
-    kinds.indexOf(page.kind) | (page.hidden ? hiddenFlag : 0) | (page.deprecated ? deprecatedFlag : 0) |
-    (page.kind === "export" && page.card.export === undefined ? memberFlag : 0) |
-    (/^(?:interface|type|namespace|, )+$/.test(page.card.export?.kind ?? "") ? typeFlag : 0))
+  const flags = Uint8Array.from(
+    pages,
+    (page) =>
+      kinds.indexOf(page.kind) | (page.hidden ? hiddenFlag : 0) | (page.deprecated ? deprecatedFlag : 0) |
+      (page.kind === "export" && page.card.export === undefined ? memberFlag : 0) |
+      (/^(?:interface|type|namespace|, )+$/.test(page.card.export?.kind ?? "") ? typeFlag : 0)
+  )
   const cards = pack(pages.map((page) => Buffer.from(JSON.stringify(cut(page.card)))))
   const texts = pack(pages.map((page) => Buffer.from(page.text)))
   const sections: ReadonlyArray<Uint8Array> = [

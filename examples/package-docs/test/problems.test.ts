@@ -30,7 +30,9 @@ describe("broken packages", () => {
           "dangling",
           "no-object"
         ])
-        expect(problems.find((problem) => problem.package === "no-object")?.reason).toBe("package.json is not an object")
+        expect(problems.find((problem) => problem.package === "no-object")?.reason).toBe(
+          "package.json is not an object"
+        )
         expect((yield* docs.list).map(({ name }) => name)).toEqual([
           "shapes",
           "bad-types",

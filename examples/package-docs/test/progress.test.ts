@@ -1,7 +1,9 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { TestClock } from "effect/testing"
+import * as TestClock from "effect/testing/TestClock"
+import { PackageDocs } from "../src/PackageDocs.ts"
 import * as Progress from "../src/Progress.ts"
+import { project, shapes } from "./fixture.ts"
 
 const shown = (isTTY: boolean, seconds: number) =>
   Effect.gen(function*() {
@@ -39,6 +41,15 @@ describe("progress", () => {
         "Indexing documentation: 25 % (1 of 4) effect\n",
         "Indexed the documentation of 4 packages\n"
       ])
+    }))
+
+  it.live("standard output stays free for the protocol", () =>
+    Effect.gen(function*() {
+      const { start } = yield* project({ ...shapes, "node_modules/broken/package.json": "{" })
+      const write = vi.spyOn(process.stdout, "write")
+      yield* start(Effect.flatMap(PackageDocs, (docs) => docs.search("area", 3)))
+      expect(write).not.toHaveBeenCalled()
+      write.mockRestore()
     }))
 
   it("a bar fits the terminal", () => {

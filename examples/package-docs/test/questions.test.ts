@@ -41,7 +41,9 @@ describe("questions about the packages of this repository", () => {
             `${Math.round(share(of, "first") * 100)} % in the first`
         )
       }
-      console.error(found.filter(({ right }) => !right).map(({ question }) => `not found: ${question.question}`).join("\n"))
+      console.error(
+        found.filter(({ right }) => !right).map(({ question }) => `not found: ${question.question}`).join("\n")
+      )
       expect(share(found, "right")).toBeGreaterThanOrEqual(0.9)
     }), 120_000)
 })
