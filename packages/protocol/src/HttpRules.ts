@@ -6,7 +6,7 @@
  */
 import type * as Result from "effect/Result"
 import type * as Json from "./Json.ts"
-import * as rules from "./revision/2026-07-28/httpRules.ts"
+import { httpRules as rules } from "./revision/current.ts"
 
 /**
  * The names of the headers that the protocol defines, in lower case.

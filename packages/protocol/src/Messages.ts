@@ -6,4 +6,4 @@
  *
  * @since 0.1.0
  */
-export * from "./revision/2026-07-28/messages.ts"
+export * from "./revision/currentMessages.ts"

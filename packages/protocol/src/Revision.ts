@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import { codes as jsonRpcCodes } from "./JsonRpc.ts"
-import * as newest from "./revision/2026-07-28/definition.ts"
+import { definition as newest } from "./revision/current.ts"
 import type { Extension, Revision } from "./revision/Definition.ts"
 
 export type {

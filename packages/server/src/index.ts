@@ -1,1 +1,6 @@
-export {}
+export * as Front from "./Front.ts"
+export * as InProcess from "./InProcess.ts"
+export * as Invocation from "./Invocation.ts"
+export * as McpEndpoint from "./McpEndpoint.ts"
+export * as McpServer from "./McpServer.ts"
+export * as RequestContext from "./RequestContext.ts"

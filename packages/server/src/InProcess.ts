@@ -1,0 +1,135 @@
+/**
+ * A transport to an endpoint in the same process: the same messages as on a wire, encoded and decoded, without a socket
+ * or a child. For tests, and for programs made of several servers.
+ *
+ * @since 0.1.0
+ */
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Revision from "@fairlead/protocol/Revision"
+import * as Transport from "@fairlead/protocol/Transport"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Invocation from "./Invocation.ts"
+import { McpEndpoint } from "./McpEndpoint.ts"
+
+/**
+ * The options of {@link layer}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * The services that the requests get, in place of the endpoint's context function. Default: none, and the context
+   * function runs, with no headers to see.
+   */
+  readonly services?: Context.Context<never> | undefined
+  /** Who the requests are from (`Invocation.Principal`). Default: nobody. */
+  readonly principal?: string | undefined
+  /** The largest answer, in characters; a larger one fails the call with `ResponseTooLarge`. Default: 1 MiB. */
+  readonly maxResponseLength?: number | undefined
+}
+
+interface Pending {
+  readonly request: Transport.Outgoing
+  readonly done: (exit: Effect.Effect<Transport.Incoming, Transport.Failure>) => void
+}
+
+/**
+ * A transport to the endpoint. Closing the layer interrupts what runs.
+ *
+ * **Example** (Calling a server in the same process)
+ *
+ * ```ts no-run
+ * import { McpClient } from "@fairlead/client"
+ * import { InProcess } from "@fairlead/server"
+ * import type { McpEndpoint } from "@fairlead/server"
+ * import { Layer } from "effect"
+ *
+ * export const clientOf = <E, R>(endpoint: Layer.Layer<McpEndpoint.McpEndpoint, E, R>) =>
+ *   McpClient.layer().pipe(Layer.provide(InProcess.layer()), Layer.provide(endpoint))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, never, McpEndpoint> =>
+  Layer.effect(
+    Transport.Transport,
+    Effect.gen(function*() {
+      const endpoint = yield* McpEndpoint
+      const limit = options.maxResponseLength ?? 1024 * 1024
+      const pending = new Map<string, Pending>()
+      let closed = false
+
+      const receive = (text: string): true => {
+        const message = JsonRpc.decode(text)
+        if (Result.isFailure(message)) return true
+        switch (message.success._tag) {
+          case "Notification": {
+            const token = message.success.params[Revision.meta.progressToken]
+            if (JsonRpc.isRequestId(token)) pending.get(JsonRpc.idKey(token))?.request.notify(message.success)
+            return true
+          }
+          case "Success":
+          case "Failure": {
+            const { id } = message.success
+            const key = id === undefined ? undefined : JsonRpc.idKey(id)
+            const call = key === undefined ? undefined : pending.get(key)
+            if (key === undefined || call === undefined) return true
+            pending.delete(key)
+            call.done(
+              text.length > limit
+                ? Effect.fail(new Transport.ResponseTooLarge({ limit }))
+                : Effect.succeed({ response: message.success })
+            )
+            return true
+          }
+          default:
+            return true
+        }
+      }
+
+      const channel = endpoint.connect({
+        transport: "in-process",
+        send: receive,
+        onDrain: (resume) => resume(),
+        services: servicesOf(options)
+      })
+
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          closed = true
+          channel.closeUnsafe()
+          for (const { done } of pending.values()) {
+            done(Effect.fail(new Transport.ConnectionClosed({ evidence: "MaybeSent" })))
+          }
+          pending.clear()
+        })
+      )
+
+      return {
+        name: "in-process",
+        hasHeaders: false,
+        send: (request) =>
+          Effect.callback<Transport.Incoming, Transport.Failure>((resume) => {
+            if (closed) return resume(Effect.fail(new Transport.ConnectionClosed({ evidence: "NotSent" })))
+            const key = JsonRpc.idKey(request.id)
+            pending.set(key, { request, done: resume })
+            request.sent()
+            channel.receive(request.text)
+            return Effect.sync(() => {
+              if (!pending.delete(key)) return
+              channel.receive(JsonRpc.encodeNotification(Revision.notification.cancelled, { requestId: request.id }))
+            })
+          })
+      }
+    })
+  )
+
+const servicesOf = ({ principal, services }: Options): Context.Context<never> | undefined => {
+  if (principal === undefined) return services
+  return Context.add(services ?? Context.empty(), Invocation.Principal, principal) as Context.Context<never>
+}

@@ -1,0 +1,92 @@
+/**
+ * A channel that carries the messages of many requests, as stdio does: ids tell them apart, and a notification cancels
+ * one. There is no HTTP here: no headers, no status.
+ */
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Revision from "@fairlead/protocol/Revision"
+import * as Result from "effect/Result"
+import type { Channel, ChannelOptions } from "../Front.ts"
+import type { Arrival } from "./endpoint.ts"
+import type { Exchange } from "./exchange.ts"
+import { failure, invalidRequest } from "./reply.ts"
+
+export interface ChannelHost {
+  readonly serve: (arrival: Arrival) => Exchange | undefined
+  readonly maxJsonDepth: number
+  readonly onClose: () => void
+}
+
+export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel => {
+  const inFlight = new Map<string, Exchange | undefined>()
+  let closed = false
+
+  const send = (text: string) => {
+    if (!closed) options.send(text)
+  }
+
+  const serve = (request: JsonRpc.Request): void => {
+    const key = JsonRpc.idKey(request.id)
+    if (inFlight.has(key)) {
+      return send(failure(request.id, invalidRequest("A request with this id is running already")).text)
+    }
+    inFlight.set(key, undefined)
+    let answered = false
+    const exchange = host.serve({
+      sink: {
+        event: (message) => closed || options.send(message),
+        onDrain: options.onDrain,
+        answer: ({ text }) => {
+          answered = true
+          inFlight.delete(key)
+          send(text)
+        }
+      },
+      info: { transport: options.transport, method: undefined, url: undefined, header: noHeader },
+      header: undefined,
+      services: options.services,
+      read: () => Result.succeed(request)
+    })
+    if (!answered) inFlight.set(key, exchange)
+  }
+
+  const cancel = (params: JsonRpc.Notification["params"]): void => {
+    const id = params["requestId"]
+    // A cancellation that names nothing is ignored (spec: basic/patterns/cancellation).
+    if (!JsonRpc.isRequestId(id)) return
+    const key = JsonRpc.idKey(id)
+    const exchange = inFlight.get(key)
+    if (exchange === undefined) return
+    inFlight.delete(key)
+    exchange.interrupt("cancelled")
+  }
+
+  const closeUnsafe = () => {
+    if (closed) return
+    closed = true
+    const exchanges = [...inFlight.values()]
+    inFlight.clear()
+    for (const exchange of exchanges) exchange?.interrupt("disconnect")
+    host.onClose()
+  }
+
+  return {
+    receive: (text) => {
+      if (closed) return
+      const message = JsonRpc.decode(text, host.maxJsonDepth)
+      if (Result.isFailure(message)) return send(failure(message.failure.id, message.failure.error).text)
+      switch (message.success._tag) {
+        case "Request":
+          return serve(message.success)
+        case "Notification":
+          return message.success.method === Revision.notification.cancelled ? cancel(message.success.params) : undefined
+        default:
+          // Servers send no requests, so a response answers nothing.
+          return undefined
+      }
+    },
+    reject: (message) => send(failure(undefined, invalidRequest(message)).text),
+    closeUnsafe
+  }
+}
+
+const noHeader = () => undefined

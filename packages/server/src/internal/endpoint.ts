@@ -1,0 +1,229 @@
+/**
+ * The endpoint: it admits requests to a bounded number of slots, gives each its deadline, and keeps the slot until the
+ * request has truly ended. Fronts hand it HTTP requests or the messages of a channel.
+ */
+import * as Call from "@fairlead/protocol/Call"
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Revision from "@fairlead/protocol/Revision"
+import * as Timer from "@fairlead/protocol/Timer"
+import type * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "../Front.ts"
+import type { Refused, RequestInfo } from "../RequestContext.ts"
+import type { Catalog } from "./catalog.ts"
+import { makeChannel } from "./channel.ts"
+import type { HeaderLookup } from "./dispatcher.ts"
+import { makeDispatcher } from "./dispatcher.ts"
+import { makeHttpSink } from "./eventStream.ts"
+import { Exchange, type Host } from "./exchange.ts"
+import { bodyTooLarge, checkHead, type HttpPolicy, isRefusal } from "./httpChecks.ts"
+import { accepted, failure, invalidRequest, overloaded, RpcError, stopping, success } from "./reply.ts"
+import type { Sink } from "./sink.ts"
+
+export interface EndpointSettings extends HttpPolicy {
+  readonly maxResponseBytes: number
+  readonly maxJsonDepth: number
+  readonly requestTimeoutMillis: number
+  readonly graceMillis: number
+  readonly maxConcurrentRequests: number
+  readonly label: string | undefined
+  readonly contextOf: ((request: RequestInfo) => Effect.Effect<Context.Context<never>, Refused>) | undefined
+}
+
+export interface Endpoint {
+  readonly http: (request: HttpRequest) => HttpAdmission
+  readonly connect: (options: ChannelOptions) => Channel
+  readonly stop: Effect.Effect<void>
+}
+
+/** A request on its way in. */
+export interface Arrival {
+  readonly sink: Sink
+  readonly info: Omit<RequestInfo, "correlation">
+  /** Absent on transports without headers. */
+  readonly header: HeaderLookup | undefined
+  /** Services that the front gives its requests, in place of the endpoint's context function. */
+  readonly services: Context.Context<never> | undefined
+  /** The message, read when its turn has come. */
+  readonly read: () => Result.Result<JsonRpc.Message, JsonRpc.Invalid>
+}
+
+/** The time that stopping may take beyond the grace of the handlers. */
+const stopMillis = 5000
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+export const makeEndpoint = (
+  catalog: Catalog,
+  settings: EndpointSettings,
+  context: Context.Context<never>
+): Endpoint => {
+  const dispatcher = makeDispatcher(catalog, Revision.latest)
+  const running = new Set<Exchange>()
+  const channels = new Set<Channel>()
+  const idle = Deferred.makeUnsafe<void>()
+  const instance = Call.makeCorrelationUnsafe().slice(0, 8)
+  let isStopping = false
+  let invocations = 0
+
+  const log = (message: string, exchange: Exchange, cause?: Cause.Cause<unknown>) => {
+    const entry = cause === undefined ? Effect.logWarning(message) : Effect.logError(message, cause)
+    Effect.runForkWith(context)(Effect.annotateLogs(entry, {
+      correlation: exchange.correlation,
+      method: exchange.request?.method ?? "unknown",
+      ...(settings.label === undefined ? {} : { endpoint: settings.label })
+    }))
+  }
+
+  const host: Host = {
+    context,
+    graceMillis: settings.graceMillis,
+    maxResponseBytes: settings.maxResponseBytes,
+    nextInvocationId: () => `${instance}-${++invocations}`,
+    ended: (exchange) => {
+      running.delete(exchange)
+      if (isStopping && running.size === 0) Deferred.doneUnsafe(idle, Effect.void)
+    },
+    log
+  }
+
+  /** Gives a request its slot, or answers that there is none. */
+  const serve = (arrival: Arrival): Exchange | undefined => {
+    if (isStopping || running.size >= settings.maxConcurrentRequests) {
+      // Over HTTP the refusal is a short text, so the body need not be read.
+      const message = arrival.header === undefined ? arrival.read() : undefined
+      const id = message !== undefined && Result.isSuccess(message) && message.success._tag === "Request"
+        ? message.success.id
+        : undefined
+      arrival.sink.answer(failure(id, isStopping ? stopping() : overloaded()))
+      return undefined
+    }
+    const deadline = Timer.now(context) + settings.requestTimeoutMillis
+    const exchange = new Exchange(host, arrival.sink, arrival.header?.(Call.correlationHeader), deadline)
+    running.add(exchange)
+    if (settings.contextOf === undefined || arrival.services !== undefined) {
+      serveNow(exchange, arrival)
+    } else {
+      serveInContext(exchange, arrival, settings.contextOf)
+    }
+    return exchange
+  }
+
+  const serveNow = (exchange: Exchange, { header, read, services }: Arrival): void => {
+    const message = read()
+    if (Result.isFailure(message)) return exchange.finish(failure(message.failure.id, message.failure.error))
+    if (message.success._tag === "Notification") return exchange.finish(accepted)
+    if (message.success._tag !== "Request") return exchange.finish(failure(undefined, invalidRequest(notARequest)))
+    const prepared = dispatcher.prepare(exchange, message.success, header, services)
+    if (prepared instanceof RpcError) return exchange.finish(failure(exchange.id, prepared))
+    if (typeof prepared === "string") return exchange.finish(success(exchange.id!, prepared))
+    exchange.run(prepared.effect, prepared.context)
+  }
+
+  /** Who asks is found out before the message is looked at. */
+  const serveInContext = (
+    exchange: Exchange,
+    { header, info, read }: Arrival,
+    contextOf: NonNullable<EndpointSettings["contextOf"]>
+  ): void => {
+    const request: RequestInfo = { ...info, correlation: exchange.correlation }
+    const work = Effect.flatMap(
+      Effect.mapError(Effect.suspend(() => contextOf(request)), refusalOf),
+      (services): Effect.Effect<string, RpcError> => {
+        const message = read()
+        if (Result.isFailure(message)) {
+          exchange.unreadableId = message.failure.id
+          return Effect.fail(new RpcError(message.failure.error))
+        }
+        if (message.success._tag === "Notification") return Effect.succeed(noAnswer)
+        if (message.success._tag !== "Request") return Effect.fail(invalidRequest(notARequest))
+        const prepared = dispatcher.prepare(exchange, message.success, header, services)
+        if (prepared instanceof RpcError) return Effect.fail(prepared)
+        if (typeof prepared === "string") return Effect.succeed(prepared)
+        return Effect.provideContext(prepared.effect, prepared.context)
+      }
+    )
+    exchange.run(Effect.scoped(work), context)
+  }
+
+  const http = (request: HttpRequest): HttpAdmission => {
+    const head = checkHead(settings, request.method, request.header)
+    if (isRefusal(head)) return { _tag: "Refuse", ...head }
+    return {
+      _tag: "Read",
+      maxBodyBytes: settings.maxBodyBytes,
+      tooLarge: bodyTooLarge(settings.maxBodyBytes),
+      serve: (body, responder) => {
+        const sink = makeHttpSink(responder, head)
+        const exchange = serve({
+          sink,
+          info: { transport: "http", method: request.method, url: request.url, header: request.header },
+          header: request.header,
+          services: undefined,
+          read: () => readBody(body, settings.maxJsonDepth)
+        })
+        return {
+          disconnect: () => {
+            sink.close()
+            exchange?.interrupt("disconnect")
+          }
+        }
+      }
+    }
+  }
+
+  const connect = (options: ChannelOptions): Channel => {
+    const channel = makeChannel(options, {
+      serve,
+      maxJsonDepth: settings.maxJsonDepth,
+      onClose: () => channels.delete(channel)
+    })
+    channels.add(channel)
+    return channel
+  }
+
+  const awaitIdle = (millis: number) =>
+    running.size === 0 ? Effect.void : Effect.timeoutOption(Deferred.await(idle), Duration.millis(millis))
+
+  const stop = Effect.gen(function*() {
+    isStopping = true
+    yield* awaitIdle(settings.graceMillis)
+    for (const exchange of running) exchange.interrupt("stop")
+    for (const channel of channels) channel.closeUnsafe()
+    yield* awaitIdle(stopMillis)
+  })
+
+  return { http, connect, stop }
+}
+
+/** The result text of what has no answer; the exchange knows that no request stands behind it. */
+const noAnswer = ""
+const notARequest = "Only requests and notifications are served here"
+
+const readBody = (
+  body: Uint8Array,
+  maxDepth: number
+): Result.Result<JsonRpc.Message, JsonRpc.Invalid> => {
+  let text: string
+  try {
+    text = utf8.decode(body)
+  } catch {
+    return Result.fail({
+      id: undefined,
+      error: { code: Revision.codes.parseError, message: "The body is not valid UTF-8" }
+    })
+  }
+  return JsonRpc.decode(text, maxDepth)
+}
+
+const refusalOf = (refused: Refused): RpcError =>
+  new RpcError({
+    code: Revision.codes.internalError,
+    message: refused.message,
+    status: refused.status,
+    plainHeaders: refused.headers ?? {}
+  })

@@ -1,0 +1,119 @@
+/**
+ * The sink of an HTTP request: JSON unless something is sent before the answer; then an event stream, whose answer is
+ * its last event. Events of one turn are written together.
+ */
+import * as Revision from "@fairlead/protocol/Revision"
+import type { HttpResponder } from "../Front.ts"
+import type { Accepted } from "./httpChecks.ts"
+import type { Sink } from "./sink.ts"
+
+const jsonHeaders = {
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "mcp-protocol-version": Revision.latest.version
+}
+
+const eventHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+  "mcp-protocol-version": Revision.latest.version
+}
+
+const emptyHeaders = {
+  "cache-control": "no-store",
+  "mcp-protocol-version": Revision.latest.version
+}
+
+const plainHeaders = {
+  "content-type": "text/plain; charset=utf-8",
+  "cache-control": "no-store",
+  "mcp-protocol-version": Revision.latest.version
+}
+
+/** The bytes of events that may wait in one turn before the emitter has to wait too. */
+const highWaterMark = 64 * 1024
+
+export interface HttpSink extends Sink {
+  /** Ends everything: nothing is written any more. */
+  readonly close: () => void
+}
+
+export const makeHttpSink = (
+  responder: HttpResponder,
+  accepted: Accepted
+): HttpSink => {
+  let open = false
+  let closed = false
+  let waiting = ""
+  let scheduled = false
+  let blocked = false
+  let resumes: Array<() => void> = []
+
+  const drained = () => {
+    blocked = false
+    const callbacks = resumes
+    resumes = []
+    for (const resume of callbacks) resume()
+  }
+
+  const flush = () => {
+    scheduled = false
+    if (closed || waiting === "") return
+    const chunk = waiting
+    waiting = ""
+    if (responder.write(chunk)) {
+      if (resumes.length > 0) drained()
+    } else if (!blocked) {
+      blocked = true
+      responder.onDrain(drained)
+    }
+  }
+
+  const write = (message: string) => {
+    if (!open) {
+      open = true
+      responder.open(200, eventHeaders)
+    }
+    waiting += `data: ${message}\n\n`
+    if (!scheduled) {
+      scheduled = true
+      queueMicrotask(flush)
+    }
+  }
+
+  return {
+    event: (message) => {
+      // A client that takes JSON alone gets its answer without what was said on the way.
+      if (closed || !accepted.events) return true
+      write(message)
+      return !blocked && waiting.length < highWaterMark
+    },
+    onDrain: (resume) => {
+      resumes.push(resume)
+    },
+    answer: ({ plain, status, text }) => {
+      if (closed) return
+      if (!open && plain !== undefined) {
+        closed = true
+        return responder.respond(status, { ...plainHeaders, ...plain.headers }, plain.body)
+      }
+      // An error status cannot be told by a stream, whatever the client would rather read.
+      if (!open && (accepted.json || status !== 200)) {
+        closed = true
+        return responder.respond(status, text === "" ? emptyHeaders : jsonHeaders, text)
+      }
+      write(text)
+      const last = waiting
+      waiting = ""
+      closed = true
+      responder.end(last)
+      drained()
+    },
+    close: () => {
+      closed = true
+      waiting = ""
+      drained()
+    }
+  }
+}

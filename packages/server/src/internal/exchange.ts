@@ -1,0 +1,311 @@
+/**
+ * The record of one request: its slot, its timer, its fiber and whether it was answered. It stands outside the fiber, so
+ * that a client can be answered while its handler still has its grace, and the slot is free when the fiber has ended.
+ */
+import * as Call from "@fairlead/protocol/Call"
+import type * as Capabilities from "@fairlead/protocol/Capabilities"
+import type * as Json from "@fairlead/protocol/Json"
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Revision from "@fairlead/protocol/Revision"
+import * as Timer from "@fairlead/protocol/Timer"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import { Invocation, Principal } from "../Invocation.ts"
+import {
+  accepted,
+  deadlineExceeded,
+  failure,
+  internalError,
+  type Reply,
+  responseTooLarge,
+  type RpcError,
+  stopping,
+  success
+} from "./reply.ts"
+import type { Sink } from "./sink.ts"
+
+/** Why a request was interrupted from outside; on the cause, for finalizers that want to know. */
+export type InterruptReason = "disconnect" | "cancelled" | "deadline" | "stop"
+
+export const InterruptedBy: Context.Reference<InterruptReason | undefined> = Context.Reference<
+  InterruptReason | undefined
+>("@fairlead/server/InterruptedBy", { defaultValue: () => undefined })
+
+/** What an exchange needs of its endpoint. */
+export interface Host {
+  /** The context that requests start from: the clock and the loggers of the endpoint. */
+  readonly context: Context.Context<never>
+  readonly graceMillis: number
+  readonly maxResponseBytes: number
+  readonly nextInvocationId: () => string
+  /** The exchange has truly ended: its fiber is over. */
+  readonly ended: (exchange: Exchange) => void
+  /** Writes to the endpoint's log. */
+  readonly log: (message: string, exchange: Exchange, cause?: Cause.Cause<unknown>) => void
+}
+
+export type Service = Invocation["Service"]
+
+export class Exchange {
+  readonly host: Host
+  readonly sink: Sink
+  deadline: number
+  request: JsonRpc.Request | undefined = undefined
+  meta: Json.Object = {}
+  /** The id of a message that is no request, where it could be read. */
+  unreadableId: JsonRpc.RequestId | undefined = undefined
+
+  private fiber: Fiber.Fiber<string, RpcError> | undefined = undefined
+  private stopDeadline: (() => void) | undefined = undefined
+  private stopGrace: (() => void) | undefined = undefined
+  private answered = false
+  private interrupted: InterruptReason | undefined = undefined
+  private knownCorrelation: string | undefined
+  private abort: AbortController | undefined = undefined
+  private lastProgress = -Infinity
+
+  constructor(host: Host, sink: Sink, correlation: string | undefined, deadline: number) {
+    this.host = host
+    this.sink = sink
+    this.knownCorrelation = Call.isCarriable(correlation) ? correlation : undefined
+    this.deadline = deadline
+  }
+
+  get correlation(): string {
+    return this.knownCorrelation ??= Call.makeCorrelationUnsafe()
+  }
+
+  /**
+   * Takes the metadata of the request. The client's time left can only shorten the deadline; its correlation counts where
+   * no header carries one.
+   */
+  accept(meta: Json.Object, takeCorrelation: boolean): void {
+    this.meta = meta
+    const left = Call.timeoutFromMeta(meta)
+    if (left !== undefined) this.deadline = Math.min(this.deadline, Timer.now(this.host.context) + left)
+    if (takeCorrelation && this.knownCorrelation === undefined) {
+      const correlation = meta[Call.metaKeys.correlation]
+      if (Call.isCarriable(correlation)) this.knownCorrelation = correlation
+    }
+  }
+
+  get id(): JsonRpc.RequestId | undefined {
+    return this.request?.id ?? this.unreadableId
+  }
+
+  /** Runs the request in a root fiber of its own; the effect gives the text of the result. */
+  run(effect: Effect.Effect<string, RpcError>, context: Context.Context<never>): void {
+    const fiber = Effect.runForkWith(context)(effect)
+    this.fiber = fiber
+    fiber.addObserver((exit) => this.onExit(exit))
+    // Most requests are over by now: no timer for them.
+    if (fiber.pollUnsafe() !== undefined) return
+    this.stopDeadline = Timer.after(
+      this.host.context,
+      this.deadline - Timer.now(this.host.context),
+      () => this.onDeadline()
+    )
+  }
+
+  /** Answers without running anything, and ends. */
+  finish(reply: Reply): void {
+    this.answer(reply)
+    this.host.ended(this)
+  }
+
+  /** Ends without an answer: a client that has gone is told nothing. */
+  interrupt(reason: Exclude<InterruptReason, "deadline">): void {
+    if (reason === "stop") this.answer(failure(this.id, stopping()))
+    this.answered = true
+    this.interruptFiber(reason)
+  }
+
+  private answer(reply: Reply): void {
+    if (this.answered) return
+    this.answered = true
+    const limit = this.host.maxResponseBytes
+    this.sink.answer(isLongerThan(reply.text, limit) ? failure(this.id, responseTooLarge(limit)) : reply)
+  }
+
+  private onDeadline(): void {
+    // First the answer: interrupting runs finalizers and observers before it returns.
+    this.answer(failure(this.id, deadlineExceeded()))
+    this.interruptFiber("deadline")
+  }
+
+  private interruptFiber(reason: InterruptReason): void {
+    const { fiber } = this
+    if (fiber === undefined || this.interrupted !== undefined || fiber.pollUnsafe() !== undefined) return
+    this.interrupted = reason
+    this.abort?.abort()
+    fiber.interruptUnsafe(undefined, Context.make(InterruptedBy, reason))
+    if (fiber.pollUnsafe() !== undefined) return
+    this.stopGrace = Timer.after(this.host.context, this.host.graceMillis, () => {
+      this.host.log("A handler goes on after its cancellation grace", this)
+    })
+  }
+
+  private onExit(exit: Exit.Exit<string, RpcError>): void {
+    this.stopDeadline?.()
+    this.stopGrace?.()
+    if (Exit.isSuccess(exit)) {
+      this.answer(this.request === undefined ? accepted : success(this.request.id, exit.value))
+    } else {
+      this.onFailure(exit.cause)
+    }
+    this.host.ended(this)
+  }
+
+  private onFailure(cause: Cause.Cause<RpcError>): void {
+    const known = Cause.findErrorOption(cause)
+    if (known._tag === "Some" && !Cause.hasDies(cause)) return this.answer(failure(this.id, known.value))
+    if (this.interrupted === undefined || Cause.hasDies(cause)) this.host.log("A handler died", this, cause)
+    this.answer(failure(this.id, internalError(this.request === undefined ? 500 : undefined)))
+  }
+
+  /** What the handler's fiber has beside its own services: this invocation, a fresh call and a scope of its own. */
+  provide(base: Context.Context<never>, scope: Scope.Scope): Context.Context<never> {
+    const withCall = Context.add(base, Call.Current, new HandlerCall(this))
+    const withScope = Context.add(withCall, Scope.Scope, scope) as Context.Context<never>
+    return Context.add(withScope, Invocation, new ExchangeInvocation(this, base)) as Context.Context<never>
+  }
+
+  get signal(): AbortSignal {
+    if (this.abort === undefined) {
+      this.abort = new AbortController()
+      if (this.interrupted !== undefined) this.abort.abort()
+    }
+    return this.abort.signal
+  }
+
+  get remaining(): number {
+    return Math.max(0, this.deadline - Timer.now(this.host.context))
+  }
+
+  progress(report: Call.Progress): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const token = this.meta[Revision.meta.progressToken]
+      if (token === undefined || this.answered || !(report.progress > this.lastProgress)) return Effect.void
+      this.lastProgress = report.progress
+      return this.emit(JsonRpc.encodeNotification(Revision.notification.progress, {
+        progressToken: token,
+        progress: report.progress,
+        ...(report.total === undefined ? {} : { total: report.total }),
+        ...(report.message === undefined ? {} : { message: report.message })
+      }))
+    })
+  }
+
+  private emit(message: string): Effect.Effect<void> {
+    if (this.sink.event(message)) return Effect.void
+    return Effect.callback<void>((resume) => this.sink.onDrain(() => resume(Effect.void)))
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** Whether a text has more bytes than the limit in UTF-8; counted only where its length leaves it open. */
+const isLongerThan = (text: string, limit: number): boolean =>
+  text.length > limit || (text.length * 3 > limit && encoder.encode(text).length > limit)
+
+/** The call that a handler's own calls to other servers start from: deadline, cancellation and correlation follow. */
+class HandlerCall implements Call.Call {
+  private readonly exchange: Exchange
+  private tokens: ReadonlyArray<Call.CancellationToken> | undefined = undefined
+
+  readonly timeout = undefined
+  readonly idempotencyKey = undefined
+  readonly progress = undefined
+  readonly meta = undefined
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange
+  }
+
+  get deadline() {
+    return this.exchange.deadline === Infinity ? undefined : this.exchange.deadline
+  }
+
+  get correlation() {
+    return this.exchange.correlation
+  }
+
+  get cancellation() {
+    return this.tokens ??= [Call.cancellationTokenFromSignal(this.exchange.signal)]
+  }
+}
+
+/** What a handler sees of its exchange. */
+class ExchangeInvocation implements Service {
+  private readonly exchange: Exchange
+  private readonly context: Context.Context<never>
+  private madeId: string | undefined = undefined
+
+  constructor(exchange: Exchange, context: Context.Context<never>) {
+    this.exchange = exchange
+    this.context = context
+  }
+
+  get requestId() {
+    return this.exchange.request!.id
+  }
+
+  get invocationId() {
+    return this.madeId ??= this.exchange.host.nextInvocationId()
+  }
+
+  get method() {
+    return this.exchange.request!.method
+  }
+
+  get correlation() {
+    return this.exchange.correlation
+  }
+
+  get idempotencyKey() {
+    return this.exchange.meta[Call.metaKeys.idempotencyKey] as string | undefined
+  }
+
+  get clientInfo() {
+    return this.exchange.meta[Revision.meta.clientInfo] as Capabilities.Implementation | undefined
+  }
+
+  get clientCapabilities() {
+    return this.exchange.meta[Revision.meta.clientCapabilities] as Capabilities.ClientCapabilities
+  }
+
+  get meta() {
+    return this.exchange.meta
+  }
+
+  get principal() {
+    return Context.get(this.context, Principal)
+  }
+
+  get remaining() {
+    return Effect.sync(() => Duration.millis(this.exchange.remaining))
+  }
+
+  get signal() {
+    return this.exchange.signal
+  }
+
+  get cancelled() {
+    return Effect.callback<void>((resume) => {
+      const { signal } = this.exchange
+      if (signal.aborted) return resume(Effect.void)
+      const onAbort = () => resume(Effect.void)
+      signal.addEventListener("abort", onAbort, { once: true })
+      return Effect.sync(() => signal.removeEventListener("abort", onAbort))
+    })
+  }
+
+  progress(report: Call.Progress) {
+    return this.exchange.progress(report)
+  }
+}

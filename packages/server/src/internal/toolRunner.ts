@@ -1,0 +1,118 @@
+/**
+ * Runs a tool: decodes the arguments, runs the handler, encodes what it answers. Everything that depends on the tool
+ * alone is made once.
+ */
+import * as Content from "@fairlead/protocol/Content"
+import type * as Json from "@fairlead/protocol/Json"
+import * as Tool from "@fairlead/protocol/Tool"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+
+/** A result of a call, as the members of its JSON object without `_meta`, and the metadata. */
+export interface ToolResult {
+  readonly members: string
+  readonly meta: Json.Object | undefined
+}
+
+export type Runner = (args: Json.Object) => Effect.Effect<ToolResult>
+
+type AnyHandler = (input: unknown) => Effect.Effect<unknown, unknown>
+
+/** An answer that its own schema refuses: a defect of the handler. */
+export class InvalidOutput extends Error {
+  override readonly name = "InvalidOutput"
+}
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Path and reason of each issue, never the value. */
+const describe = (issue: SchemaIssue.Issue): ReadonlyArray<string> =>
+  formatIssues(issue).issues.map(({ message, path }) => {
+    const at = (path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
+    return at === "" ? message : `${at}: ${message}`
+  })
+
+export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Runner => {
+  const decode = SchemaParser.decodeUnknownEffect(tool.codec.input.decode, { errors: "all" })
+  const encode = tool.codec.output === undefined
+    ? undefined
+    : SchemaParser.encodeUnknownEffect(tool.codec.output.encode)
+  const encodeFailure = SchemaParser.encodeUnknownEffect(tool.codec.failure.encode)
+
+  const onAnswer = (answer: unknown): Effect.Effect<ToolResult> => {
+    const reply = Tool.isReply(answer) ? answer : undefined
+    const output = reply === undefined ? answer : reply.output
+    if (encode === undefined) {
+      const blocks = reply?.content ?? output as ReadonlyArray<Content.Block>
+      return Effect.map(encodeBlocks(blocks), (content) => ({ members: `"content":${content}`, meta: reply?.meta }))
+    }
+    return matched(encode(output), {
+      onSuccess: (encoded) => {
+        const structured = JSON.stringify(encoded)
+        const members = (content: string) => `"content":${content},"structuredContent":${structured}`
+        return reply?.content === undefined
+          ? Effect.succeed({ members: members(textBlock(structured)), meta: reply?.meta })
+          : Effect.map(encodeBlocks(reply.content), (content) => ({ members: members(content), meta: reply.meta }))
+      },
+      onFailure: (issue) =>
+        Effect.die(new InvalidOutput(`The output of ${tool.name} breaks its schema: ${describe(issue).join("; ")}`))
+    })
+  }
+
+  const onFailure = (failure: unknown): Effect.Effect<ToolResult> => {
+    if (failure instanceof Tool.ToolError) {
+      const structured = failure.structured === undefined
+        ? ""
+        : `,"structuredContent":${JSON.stringify(failure.structured)}`
+      return Effect.map(
+        encodeBlocks(failure.content),
+        (content) => refusal(`"content":${content}${structured}`)
+      )
+    }
+    return matched(encodeFailure(failure), {
+      onSuccess: (encoded) => {
+        const structured = JSON.stringify(encoded)
+        const text = failure instanceof Error && failure.message !== "" ? failure.message : structured
+        return Effect.succeed(refusal(`"content":${textBlock(text)},"structuredContent":${structured}`))
+      },
+      onFailure: () => Effect.die(failure)
+    })
+  }
+
+  const invoke = (input: unknown): Effect.Effect<ToolResult> =>
+    Effect.matchEffect(Effect.suspend(() => handler(input)), { onSuccess: onAnswer, onFailure })
+
+  const invalidArguments = (issue: SchemaIssue.Issue): Effect.Effect<ToolResult> => {
+    const text = `The arguments of ${tool.name} are not valid.\n${describe(issue).join("\n")}`
+    return Effect.succeed(refusal(`"content":${textBlock(text)}`))
+  }
+
+  return (args) => matched(decode(args), { onSuccess: invoke, onFailure: invalidArguments })
+}
+
+/** `Effect.matchEffect` that goes on at once with what is there already, as most decoding is. */
+const matched = <A, E, B>(self: Effect.Effect<A, E, unknown>, cases: {
+  readonly onSuccess: (value: A) => Effect.Effect<B>
+  readonly onFailure: (error: E) => Effect.Effect<B>
+}): Effect.Effect<B> =>
+  Exit.isExit(self) && Exit.isSuccess(self)
+    ? cases.onSuccess(self.value as A)
+    : Effect.matchEffect(self as Effect.Effect<A, E>, cases)
+
+const refusal = (members: string): ToolResult => ({ members: `${members},"isError":true`, meta: undefined })
+
+const textBlock = (text: string): string => `[{"type":"text","text":${JSON.stringify(text)}}]`
+
+const encodeBlock = SchemaParser.encodeUnknownEffect(Schema.Array(Content.Block))
+
+const encodeBlocks = (blocks: ReadonlyArray<Content.Block>): Effect.Effect<string> =>
+  blocks.every((block) => block.type === "text")
+    // Text has no bytes to encode.
+    ? Effect.succeed(JSON.stringify(blocks))
+    : matched(encodeBlock(blocks), {
+      onSuccess: (encoded) => Effect.succeed(JSON.stringify(encoded)),
+      onFailure: (issue) => Effect.die(new InvalidOutput(`Content is not valid: ${describe(issue).join("; ")}`))
+    })
