@@ -1,6 +1,8 @@
 export * as Front from "./Front.ts"
+export * as HttpApp from "./HttpApp.ts"
 export * as InProcess from "./InProcess.ts"
 export * as Invocation from "./Invocation.ts"
 export * as McpEndpoint from "./McpEndpoint.ts"
 export * as McpServer from "./McpServer.ts"
 export * as RequestContext from "./RequestContext.ts"
+export * as WebHandler from "./WebHandler.ts"

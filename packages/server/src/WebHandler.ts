@@ -1,0 +1,135 @@
+/**
+ * The endpoint as a function from `Request` to `Response`, streaming included, for every runtime that serves fetch.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import type { HttpExchange, HttpRead } from "./Front.ts"
+import { readWeb } from "./internal/readBody.ts"
+import { McpEndpoint } from "./McpEndpoint.ts"
+
+/**
+ * A handler for web requests. It never rejects.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type WebHandler = (request: Request) => Promise<Response>
+
+/**
+ * Makes the handler of the endpoint. A request whose `signal` aborts, or whose response body is cancelled, is
+ * interrupted.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: Effect.Effect<WebHandler, never, McpEndpoint> = Effect.map(
+  McpEndpoint,
+  (endpoint) => async (request) => {
+    const { headers } = request
+    const url = new URL(request.url)
+    const admission = endpoint.http({
+      method: request.method,
+      url: url.pathname + url.search,
+      // A web request need not say `Host`: its URL does.
+      header: (name) => headers.get(name) ?? (name === "host" ? url.host : undefined)
+    })
+    if (admission._tag === "Refuse") {
+      return new Response(admission.body, { status: admission.status, headers: admission.headers })
+    }
+    const body = await readWeb(request, admission.maxBodyBytes)
+    switch (body._tag) {
+      case "Body":
+        return serve(admission, body.bytes, request.signal)
+      case "TooLarge": {
+        const { body: text, headers, status } = admission.tooLarge
+        return new Response(text, { status, headers })
+      }
+      case "Gone":
+        // Nobody reads this: the client has closed its side.
+        return new Response(null, { status: 400 })
+    }
+  }
+)
+
+/**
+ * A handler with the endpoint's layer, and the effect-free way to close it: for hosts that know nothing of Effect. The
+ * layer is built with the first request.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromLayer = <A, E>(layer: Layer.Layer<McpEndpoint | A, E>): {
+  readonly handler: WebHandler
+  /** Closes the layer: requests under way get their grace, then they are interrupted. */
+  readonly dispose: () => Promise<void>
+} => {
+  const runtime = ManagedRuntime.make(Layer.effect(Made, make).pipe(Layer.provide(layer)))
+  return {
+    handler: async (request) => (await runtime.runPromise(Made))(request),
+    dispose: () => runtime.dispose()
+  }
+}
+
+class Made extends Context.Service<Made, WebHandler>()("@fairlead/server/WebHandler/Made") {}
+
+const encoder = new TextEncoder()
+
+const serve = (admission: HttpRead, body: Uint8Array, signal: AbortSignal): Promise<Response> =>
+  new Promise((resolve) => {
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined = undefined
+    let drained: (() => void) | undefined = undefined
+    let exchange: HttpExchange | undefined = undefined
+
+    const onAbort = () => {
+      exchange?.disconnect()
+      resolve(new Response(null, { status: 400 }))
+    }
+    const over = () => signal.removeEventListener("abort", onAbort)
+
+    const enqueue = (chunk: string) => {
+      if (chunk !== "") controller?.enqueue(encoder.encode(chunk))
+    }
+
+    exchange = admission.serve(body, {
+      respond: (status, headers, text) => {
+        over()
+        resolve(new Response(text === "" ? null : text, { status, headers }))
+      },
+      open: (status, headers) => {
+        const stream = new ReadableStream<Uint8Array>({
+          start: (it) => {
+            controller = it
+          },
+          pull: () => {
+            const resume = drained
+            drained = undefined
+            resume?.()
+          },
+          cancel: () => {
+            over()
+            controller = undefined
+            exchange?.disconnect()
+          }
+        })
+        resolve(new Response(stream, { status, headers }))
+      },
+      write: (chunk) => {
+        enqueue(chunk)
+        return (controller?.desiredSize ?? 1) > 0
+      },
+      onDrain: (resume) => {
+        drained = resume
+      },
+      end: (chunk) => {
+        over()
+        enqueue(chunk)
+        controller?.close()
+      }
+    })
+    if (signal.aborted) onAbort()
+    else signal.addEventListener("abort", onAbort, { once: true })
+  })
