@@ -1,1 +1,1 @@
-export {}
+export * as NodeMcpEndpoint from "./NodeMcpEndpoint.ts"

@@ -71,8 +71,7 @@ export const app: Effect.Effect<
  */
 export const route = (path: HttpRouter.PathInput): Layer.Layer<never, never, McpEndpoint | HttpRouter.HttpRouter> =>
   HttpRouter.use((router) =>
-    Effect.flatMap(McpEndpoint, (endpoint) =>
-      router.add("*", path, Effect.provideService(app, McpEndpoint, endpoint)))
+    Effect.flatMap(McpEndpoint, (endpoint) => router.add("*", path, Effect.provideService(app, McpEndpoint, endpoint)))
   )
 
 const whole = (

@@ -171,7 +171,8 @@ const layerCore = <RC, RX>(options: Options<RC, RX>) =>
         ...settings,
         contextOf: contextOf === undefined
           ? undefined
-          : (request) => Effect.provideContext(contextOf(request), services) as Effect.Effect<Context.Context<never>, Refused>
+          : (request) =>
+            Effect.provideContext(contextOf(request), services) as Effect.Effect<Context.Context<never>, Refused>
       },
       services as Context.Context<never>
     )

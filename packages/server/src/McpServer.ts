@@ -106,7 +106,8 @@ export const handler = <T extends Tool.Any, R = never>(
 export const tool = <T extends Tool.Any, R = never>(
   tool: T,
   handle: (input: Tool.Input<T>) => Effect.Effect<Tool.Answer<T>, Tool.Failure<T> | Tool.ToolError, R>
-): Layer.Layer<never, never, McpServer | Exclude<R | Tool.ServerServices<T>, Provided>> => tools([handler(tool, handle)])
+): Layer.Layer<never, never, McpServer | Exclude<R | Tool.ServerServices<T>, Provided>> =>
+  tools([handler(tool, handle)])
 
 /**
  * Registers many handlers in one layer: thousands cost no more than a loop.

@@ -70,7 +70,9 @@ export const makeDispatcher = (catalog: Catalog, revision: Revision.Revision): D
 
   const checkOptionalMeta = (found: Json.Object): RpcError | undefined => {
     for (const key in found) {
-      if (!revision.metaKeys.has(key) && !Revision.isMetaKey(key)) return invalidParams("params._meta has a key that is not valid", { status: 400 })
+      if (!revision.metaKeys.has(key) && !Revision.isMetaKey(key)) {
+        return invalidParams("params._meta has a key that is not valid", { status: 400 })
+      }
     }
     const token = found[meta.progressToken]
     if (token !== undefined && !isToken(token)) {
@@ -188,4 +190,3 @@ const missingCapability = (missing: Capabilities.ClientCapabilities) =>
     message: "The client does not declare a capability that is needed",
     data: { requiredCapabilities: missing as unknown as Json.Value }
   })
-

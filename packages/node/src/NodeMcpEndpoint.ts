@@ -1,0 +1,221 @@
+/**
+ * Serves an endpoint on Node: over HTTP with a listener of its own, or over stdio.
+ *
+ * | `layerHttp` option | default |
+ * | --- | --- |
+ * | `host` | 127.0.0.1 |
+ * | `port` | 0: a free one, read it from the listener |
+ * | `path` | `/mcp` |
+ * | `allowUnauthenticated` | false: a host off loopback is refused |
+ *
+ * A head that takes longer than 10 seconds, or a request that takes longer than 30 seconds to arrive, is answered with
+ * 408.
+ *
+ * @since 0.1.0
+ */
+import { McpEndpoint } from "@fairlead/server/McpEndpoint"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { listen, type ListenFailure } from "./internal/listener.ts"
+import { serveStdio, type StdioFailure } from "./internal/stdio.ts"
+
+/**
+ * The options of {@link layerHttp}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface HttpOptions {
+  /** The interface to bind. Default: 127.0.0.1. */
+  readonly host?: string | undefined
+  /** The port to bind; 0 picks a free one. Default: 0. */
+  readonly port?: number | undefined
+  /** The path that is served; other paths are 404. Default: `/mcp`. */
+  readonly path?: string | undefined
+  /**
+   * Allows a host that other machines can reach although nothing here asks who calls. Everybody who reaches it can call
+   * every tool. Its host names have to stand in the endpoint's `allowedHosts` too. Default: false.
+   */
+  readonly allowUnauthenticated?: boolean | undefined
+}
+
+/**
+ * A listener that is bound.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class HttpListener extends Context.Service<HttpListener, {
+  readonly host: string
+  readonly port: number
+  /** The URL that clients connect to. */
+  readonly url: string
+}>()("@fairlead/node/NodeMcpEndpoint/HttpListener") {}
+
+/**
+ * An option that cannot be used.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{
+  readonly field: string
+  readonly reason: string
+}> {
+  override get message(): string {
+    return `The option ${this.field} cannot be used: ${this.reason}`
+  }
+}
+
+/**
+ * The host can be reached from other machines, and nothing asks who calls.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UnauthenticatedNonLoopbackBind extends Data.TaggedError("UnauthenticatedNonLoopbackBind")<{
+  readonly host: string
+}> {
+  override get message(): string {
+    return `The host ${this.host} can be reached from other machines; protect the endpoint or set allowUnauthenticated`
+  }
+}
+
+/**
+ * The port could not be bound.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class BindFailed extends Data.TaggedError("BindFailed")<{
+  readonly host: string
+  readonly port: number
+  /** The platform's word for it, such as `EADDRINUSE` or `EACCES`. */
+  readonly code: string
+}> {
+  override get message(): string {
+    const reason = this.code === "EADDRINUSE" ? "the port is in use" : this.code
+    return `Could not listen on ${this.host}:${this.port}: ${reason}`
+  }
+}
+
+/**
+ * How starting a listener can fail.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type StartError = InvalidConfig | UnauthenticatedNonLoopbackBind | BindFailed
+
+/**
+ * The standard input ended in the middle of a message, or could not be read.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StdioError extends Data.TaggedError("StdioError")<{
+  readonly reason: "unfinished-message" | "read-failed"
+}> {
+  override get message(): string {
+    return this.reason === "unfinished-message"
+      ? "The standard input ended in the middle of a message"
+      : "The standard input could not be read"
+  }
+}
+
+const startError = (failure: ListenFailure): StartError => {
+  switch (failure._tag) {
+    case "Bind":
+      return new BindFailed(failure)
+    case "Loopback":
+      return new UnauthenticatedNonLoopbackBind({ host: failure.host })
+    case "Config":
+      return new InvalidConfig(failure)
+  }
+}
+
+/**
+ * Listens for HTTP requests until the layer closes. The port opens when the endpoint, with all its registrations, is
+ * there. Closing stops in order: no new requests, those under way end or are interrupted after their grace, then the
+ * listener closes.
+ *
+ * Fails with {@link StartError}.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerHttp = (options: HttpOptions = {}): Layer.Layer<HttpListener, StartError, McpEndpoint> =>
+  Layer.effect(
+    HttpListener,
+    Effect.flatMap(McpEndpoint, (endpoint) => Effect.mapError(listen(endpoint, options), startError))
+  )
+
+/**
+ * Serves an endpoint over HTTP for as long as the program runs: one effect that never returns, for
+ * `NodeRuntime.runMain`, which interrupts it on SIGINT and SIGTERM and exits with 130 once it has stopped.
+ *
+ * **Example** (A server)
+ *
+ * ```ts no-run
+ * import { NodeRuntime } from "@effect/platform-node"
+ * import { NodeMcpEndpoint } from "@fairlead/node"
+ * import { Tool } from "@fairlead/protocol"
+ * import { McpEndpoint, McpServer } from "@fairlead/server"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Greet = Tool.make("greet", {
+ *   description: "Greets somebody.",
+ *   input: Schema.Struct({ name: Schema.NonEmptyString }),
+ *   output: Schema.String
+ * })
+ *
+ * const endpoint = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`)).pipe(
+ *   McpEndpoint.serve({ name: "greeter", version: "1.0.0" }),
+ *   NodeMcpEndpoint.launchHttp({ port: 3000 })
+ * )
+ *
+ * NodeRuntime.runMain(endpoint)
+ * ```
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const launchHttp = (options: HttpOptions = {}) =>
+<A, E, R>(
+  endpoint: Layer.Layer<McpEndpoint | A, E, R>
+): Effect.Effect<never, E | StartError, R> =>
+  Layer.launch(
+    Layer.effectDiscard(Effect.flatMap(HttpListener, ({ url }) => Effect.logInfo(`Listening on ${url}`))).pipe(
+      Layer.provideMerge(layerHttp(options)),
+      Layer.provide(endpoint)
+    )
+  )
+
+/**
+ * Serves an endpoint over the standard input and output until the input ends: then what runs is interrupted and the
+ * effect returns. While it runs, the standard output carries nothing but the protocol: what Effect's loggers, `console`
+ * and libraries write there goes to the standard error (spec: basic/transports/stdio).
+ *
+ * Fails with {@link StdioError} when the input ends in the middle of a message or cannot be read.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const runStdio: Effect.Effect<void, StdioError, McpEndpoint> = Effect.scoped(
+  Effect.flatMap(
+    McpEndpoint,
+    (endpoint) => Effect.mapError(serveStdio(endpoint), (reason: StdioFailure) => new StdioError({ reason }))
+  )
+)
+
+/**
+ * Serves an endpoint over stdio, with its layer: for `NodeRuntime.runMain`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const launchStdio = <A, E, R>(
+  endpoint: Layer.Layer<McpEndpoint | A, E, R>
+): Effect.Effect<void, E | StdioError, R> => Effect.provide(runStdio, endpoint)
