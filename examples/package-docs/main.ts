@@ -1,0 +1,75 @@
+/**
+ * Serves the documentation of the packages installed in a project, over HTTP or stdio:
+ *
+ *     npm start                              this project, on http://127.0.0.1:3000/mcp
+ *     npm start -- --port 8080 --project ../app
+ *     node main.ts --stdio                   for hosts that start servers themselves
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { NodeMcpEndpoint } from "@fairlead/node"
+import * as Console from "effect/Console"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Path from "node:path"
+import { parseArgs } from "node:util"
+import { PackageDocs } from "./src/PackageDocs.ts"
+import { endpoint } from "./src/Server.ts"
+
+const usage = "Usage: package-docs [--stdio] [--port 3000] [--project DIRECTORY] [--cache DIRECTORY]"
+
+class UsageError extends Data.TaggedError("UsageError")<{ readonly message: string }> {}
+
+const options = Effect.try({
+  try: () => {
+    const { values } = parseArgs({
+      options: {
+        stdio: { type: "boolean", default: false },
+        port: { type: "string", default: "3000" },
+        project: { type: "string", default: process.cwd() },
+        cache: { type: "string" }
+      }
+    })
+    return { ...values, port: Number(values.port), project: Path.resolve(values.project) }
+  },
+  catch: (cause) => new UsageError({ message: `${cause instanceof Error ? cause.message : cause}\n${usage}` })
+})
+
+const welcome = Effect.gen(function*() {
+  const { url } = yield* NodeMcpEndpoint.HttpListener
+  const docs = yield* PackageDocs
+  yield* Console.log(`Serving package documentation on ${url}`)
+  yield* Console.log("Tools: search_docs, read_doc, list_packages, package_exports")
+  yield* Console.log("Try:   npm run example -- \"how do I run an effect with a timeout\"")
+  const { milliseconds, pages, reused, indexed } = yield* docs.stats
+  yield* Console.log(
+    `Ready: ${pages} pages of ${reused + indexed.length} packages in ${(milliseconds / 1000).toFixed(1)} s. ` +
+      "Stop with Ctrl-C."
+  )
+  const problems = yield* docs.problems
+  if (problems.length > 0) yield* Console.error(`${problems.length} packages were skipped; list_packages names them.`)
+})
+
+const main = Effect.gen(function*() {
+  const { cache, port, project, stdio } = yield* options
+  const docs = PackageDocs.layer({ project, cache })
+  const served = endpoint.pipe(Layer.provideMerge(docs))
+  if (stdio) return yield* NodeMcpEndpoint.launchStdio(served)
+  return yield* Layer.launch(
+    Layer.effectDiscard(welcome).pipe(
+      Layer.provide(NodeMcpEndpoint.layerHttp({ port })),
+      Layer.provide(served)
+    )
+  )
+})
+
+NodeRuntime.runMain(
+  main.pipe(Effect.catch((error) =>
+    Effect.andThen(
+      Console.error(error._tag === "BindFailed" ? `${error.message}. Choose another one with --port.` : error.message),
+      Effect.sync(() => {
+        process.exitCode = 1
+      })
+    )
+  ))
+)
