@@ -7,466 +7,361 @@ export interface Question {
   readonly heldOut?: boolean
 }
 
-const aiDocs = "effect/ai-docs/src"
+/** Whether a page is one of those that answer a question. */
+export const answers = ({ pages }: Question, page: string): boolean => {
+  // Effect's guides are in several packages, word for word.
+  const id = page.replace(/^@effect\/[^/]+\/(?=ai-docs\/|AGENTS\.md)/, "effect/")
+  return pages.some((accepted) => accepted.endsWith("*") ? id.startsWith(accepted.slice(0, -1)) : id === accepted)
+}
+
+// A string of several words is a module and its exports: `effect/Ref# get set`.
+const ask = (question: string, pages: ReadonlyArray<string>): Question => ({
+  question,
+  pages: pages.flatMap((line) => {
+    const [first, ...names] = line.split(" ")
+    return names.length === 0 ? [first!] : names.map((name) => `${first}${name}`)
+  })
+})
+
+const guides = "effect/ai-docs/src"
+const agents = "effect/AGENTS.md"
 const undici = "undici/docs/docs"
 const client = "@modelcontextprotocol/client"
 
-/** What people ask about the packages of this repository. */
+const seen: ReadonlyArray<Question> = [
+  ask("how do I run an effect with a timeout", ["effect/Effect# timeout timeoutOption timeoutOrElse"]),
+  ask("Schema optional with default", [
+    "effect/Schema#with DecodingDefault DecodingDefaultKey DecodingDefaultType DecodingDefaultTypeKey",
+    "effect/Schema#withConstructorDefault",
+    "effect/SchemaGetter#withDefault"
+  ]),
+  ask("how to retry with exponential backoff", [
+    "effect/Schedule",
+    "effect/Schedule#exponential",
+    "effect/Effect#retry",
+    `${guides}/06_schedule/10_schedules.ts`
+  ]),
+  ask("read a config from environment variables", [
+    "effect/ConfigProvider",
+    "effect/ConfigProvider# fromEnv fromEnvRecord",
+    "effect/Config"
+  ]),
+  ask("parse SSE stream", [
+    "effect/encoding/Sse",
+    "effect/encoding/Sse# decode decodeSchema decodeDataSchema makeParser",
+    "eventsource-parser/README.md# usage stream-usage",
+    "eventsource-parser#createParser",
+    "eventsource-parser/stream",
+    "eventsource-parser/stream#EventSourceParserStream"
+  ]),
+  ask("limit how many effects run at the same time", [
+    "effect/Semaphore",
+    "effect/Semaphore# make makeUnsafe Semaphore withPermits withPermit",
+    "effect/PartitionedSemaphore",
+    "effect/Effect# all forEach"
+  ]),
+  ask("release a resource when the program ends or is interrupted", [
+    "effect/Effect# acquireRelease acquireUseRelease acquireDisposable addFinalizer ensuring onExit scoped",
+    "effect/Scope",
+    "effect/Scope# addFinalizer addFinalizerExit",
+    `${guides}/01_effect/05_resources/10_acquire-release.ts`
+  ]),
+  ask("turn a promise that may reject into an effect", [
+    "effect/Effect#tryPromise",
+    `${guides}/01_effect/01_basics/10_creating-effects.ts`
+  ]),
+  ask("run two effects and take whichever finishes first", ["effect/Effect# race raceFirst raceAll raceAllFirst"]),
+  ask("handle only errors with a specific tag", [
+    "effect/Effect# catchTag catchTags",
+    `${guides}/01_effect/04_errors/01_error-handling.ts`,
+    `${guides}/01_effect/04_errors/10_catch-tags.ts`,
+    `${agents}#error-handling-basics`
+  ]),
+  ask("start a background fiber that outlives its parent", ["effect/Effect# forkDetach forkIn"]),
+  ask("decode a JSON string with a schema", [
+    "effect/Schema#fromJsonString",
+    "effect/SchemaTransformation#fromJsonString"
+  ]),
+  ask("hide a secret value from logs", [
+    "effect/Redacted",
+    "effect/Redacted# Redacted make",
+    "effect/Redactable",
+    "effect/Redactable#Redactable",
+    "effect/Config#Redacted",
+    "effect/Schema# Redacted RedactedFromValue"
+  ]),
+  ask("remember the result of an effect for five minutes", [
+    "effect/Effect# cachedWithTTL cachedInvalidateWithTTL",
+    "effect/Cache",
+    "effect/Cache# Cache make makeWith"
+  ]),
+  ask("queue with a maximum size where producers wait", [
+    "effect/Queue",
+    "effect/Queue# bounded make",
+    "effect/TxQueue#bounded"
+  ]),
+  ask("broadcast messages to several subscribers", [
+    "effect/PubSub",
+    "effect/PubSub# PubSub bounded unbounded subscribe publish publishAll",
+    "effect/TxPubSub",
+    "effect/TxPubSub# TxPubSub publish publishAll subscribe",
+    "effect/Stream# broadcast broadcastN toPubSub",
+    `${guides}/01_effect/07_pubsub/10_pubsub.ts`,
+    `${guides}/01_effect/07_pubsub/index.md#broadcasting-messages-with-pubsub`,
+    `${agents}#broadcasting-messages-with-pubsub`
+  ]),
+  ask("batch stream elements by count or time window", ["effect/Stream# groupedWithin aggregateWithin"]),
+  ask("only emit a stream element after things go quiet for a while", ["effect/Stream#debounce"]),
+  ask("print logs as JSON", [
+    "effect/Logger",
+    "effect/Logger# consoleJson formatJson",
+    `${guides}/08_observability/10_logging.ts`
+  ]),
+  ask("control the clock in tests so sleeping does not really wait", [
+    "effect/testing/TestClock",
+    "effect/testing/TestClock# TestClock adjust setTime layer make TestClock.adjust TestClock.setTime",
+    "@effect/vitest/README.md#using-the-testclock",
+    `${guides}/09_testing/10_effect-tests.ts`
+  ]),
+  ask("share one database layer between many tests", [
+    "@effect/vitest",
+    "@effect/vitest#layer",
+    `${guides}/09_testing/20_layer-tests.ts`
+  ]),
+  ask("start a subprocess and read its stdout", [
+    "effect/process/ChildProcess",
+    "effect/process/ChildProcess#make",
+    "effect/process/ChildProcessSpawner",
+    "effect/process/ChildProcessSpawner# ChildProcessSpawner ChildProcessHandle ChildProcessHandle.stdout",
+    `${guides}/60_child-process/10_working-with-child-processes.ts`,
+    "@types/node/child_process# spawn exec execFile spawnSync execSync execFileSync ChildProcess ChildProcess.stdout"
+  ]),
+  ask("make an HTTP request and decode the response body with a schema", [
+    "effect/http/HttpIncomingMessage#schemaBodyJson",
+    "effect/http/HttpClientResponse#schemaJson",
+    `${guides}/50_http-client/10_basics.ts`
+  ]),
+  ask("add a bearer token to an outgoing request", ["effect/http/HttpClientRequest#bearerToken"]),
+  ask("command line flag with a default value", [
+    "effect/cli/Flag# withDefault orElse withFallbackConfig",
+    "effect/cli/Param# withDefault withFallbackConfig",
+    `${guides}/70_cli/10_basics.ts`,
+    "commander/Readme.md#default-option-value",
+    "commander# Option.default Command.option"
+  ]),
+  ask("match on _tag and make sure every case is handled", [
+    "effect/Match# exhaustive tagsExhaustive valueTags typeTags discriminatorsExhaustive tags"
+  ]),
+  ask("date in a time zone from an ISO string", [
+    "effect/DateTime# makeZonedFromString makeZoned makeZonedUnsafe",
+    "effect/Schema#DateTimeZonedFromString",
+    `${guides}/07_datetime/20_time-zones.ts`
+  ]),
+  ask("watch a directory for file changes", [
+    "effect/FileSystem# FileSystem FileSystem.watch WatchOptions",
+    "@types/node/fs#watch",
+    "@types/node/fs/promises#watch"
+  ]),
+  ask("count how often something happens and export it as a metric", [
+    "effect/Metric",
+    "effect/Metric# counter frequency Counter Frequency"
+  ]),
+  ask("run the main program on node and shut down on ctrl-c", [
+    "@effect/platform-node/NodeRuntime",
+    "@effect/platform-node/NodeRuntime#runMain",
+    `${guides}/01_effect/06_running/10_run-main.ts`,
+    `${guides}/01_effect/06_running/20_layer-launch.ts`,
+    `${agents}#running-effect-programs`
+  ]),
+  ask("minisearch boost fields", [
+    "minisearch# SearchOptions SearchOptions.boost MiniSearch.search",
+    "minisearch/README.md#search-options"
+  ]),
+  ask("minisearch autocomplete while typing", [
+    "minisearch#MiniSearch.autoSuggest",
+    "minisearch/README.md#auto-suggestions"
+  ]),
+  ask("save a search index and load it again later", [
+    "minisearch#MiniSearch. toJSON loadJSON loadJSONAsync loadJS loadJSAsync",
+    "minisearch#AsPlainObject"
+  ]),
+  ask("ajv add custom format", ["ajv# Ajv.addFormat Ajv Format FormatDefinition"]),
+  ask("vitest run tests in parallel", [
+    "vitest/node#InlineConfig. fileParallelism maxConcurrency maxWorkers",
+    "vitest# TestOptions TestOptions.concurrent"
+  ]),
+  ask("mock a module in vitest", ["vitest# VitestUtils VitestUtils.mock VitestUtils.doMock vi"]),
+  ask("fake timers in vitest tests", [
+    "vitest# VitestUtils VitestUtils.useFakeTimers FakeTimersConfig vi",
+    "vitest/node#InlineConfig.fakeTimers"
+  ]),
+  ask("undici connection pool", [
+    `${undici}/api/ Pool.md* BalancedPool.md* RoundRobinPool.md*`,
+    "undici# Pool Pool.Options BalancedPool RoundRobinPool"
+  ]),
+  ask("send requests through an http proxy with undici", [
+    `${undici}/api/ ProxyAgent.md* EnvHttpProxyAgent.md*`,
+    `${undici}/best-practices/proxy.md*`,
+    "undici# ProxyAgent EnvHttpProxyAgent"
+  ]),
+  ask("intercept http requests in tests with undici", [
+    `${undici}/api/ MockAgent.md* MockPool.md* MockClient.md* SnapshotAgent.md*`,
+    `${undici}/best-practices/mocking-request.md*`,
+    "undici# MockAgent MockPool MockClient"
+  ]),
+  ask("generate random arrays without duplicates for property tests", ["fast-check# uniqueArray set"]),
+  ask("fast-check replay a failing case with a seed", ["fast-check# Parameters Parameters.seed Parameters.path"]),
+  ask("MCP client connect to a server over stdio", [
+    `${client}/stdio`,
+    `${client}/stdio#StdioClientTransport`,
+    `${client}# Client.connect Client`,
+    "effect/ai/McpClient# layerStdio stdio"
+  ]),
+  ask("call a tool on the MCP server from the client", [
+    `${client}# Client.callTool Client`,
+    "effect/ai/McpClient# McpClient McpClient.callTool"
+  ]),
+  ask("commander option that must be given", [
+    "commander/Readme.md#required-option",
+    "commander# Command.requiredOption Option.makeOptionMandatory"
+  ]),
+  ask("wait until another fiber sets a value", [
+    "effect/Deferred",
+    "effect/Deferred# Deferred await make",
+    "effect/TxDeferred",
+    "effect/TxDeferred# TxDeferred await"
+  ]),
+  ask("repeat an effect every night with a cron expression", [
+    "effect/Schedule#cron",
+    "effect/Cron",
+    "effect/Cron# parse parseUnsafe make Cron",
+    "effect/cluster/ClusterCron",
+    "effect/cluster/ClusterCron#make"
+  ]),
+  ask("check that a string matches a regular expression", [
+    "effect/Schema#isPattern",
+    "effect/SchemaAST#isPattern",
+    "effect/String#match"
+  ]),
+  ask("provide a fake implementation of a service in a test", [
+    "effect/Layer# mock succeed",
+    "effect/Effect#provideService",
+    `${guides}/09_testing/20_layer-tests.ts`
+  ]),
+  ask("add up all the numbers of a stream", ["effect/Stream# runSum runFold", "effect/Sink# sum reduce fold"]),
+  ask("split incoming text into lines", [
+    "effect/Stream#splitLines",
+    "effect/Channel#splitLines",
+    "effect/String# linesIterator linesWithSeparators",
+    "@types/node/readline# createInterface Interface"
+  ]),
+  ask("combine many requests to a backend into one batch", [
+    "effect/RequestResolver",
+    "effect/RequestResolver# RequestResolver make makeGrouped fromFunctionBatched batchN",
+    "effect/Effect#request",
+    `${guides}/05_batching/10_request-resolver.ts`,
+    `${guides}/52_graphql/ 30_batching.ts 40_aliased-batching.ts`
+  ]),
+  ask("allow at most ten requests per second", [
+    "effect/persistence/RateLimiter",
+    "effect/persistence/RateLimiter# RateLimiter make makeWithRateLimiter sleep",
+    "effect/http/HttpClient#withRateLimiter",
+    "effect/Stream# throttle throttleEffect"
+  ]),
+  ask("get the JSON Schema of a Schema", ["effect/Schema# toJsonSchemaDocument toStandardJSONSchemaV1"]),
+  ask("readable message for a failure cause", ["effect/Cause# pretty prettyErrors"]),
+  ask("vitest stop after the first failing test", ["vitest/node#InlineConfig.bail"]),
+  ask("undici retry failed requests automatically", [
+    `${undici}/api/ RetryAgent.md* RetryHandler.md*`,
+    `${undici}/api/Interceptors.md# interceptorsretryopts composing-multiple-interceptors usage`,
+    "undici# RetryAgent RetryHandler interceptors.retry"
+  ]),
+  ask("fast-check property with an async function", ["fast-check#asyncProperty"]),
+  ask("list the resources an MCP server offers", [
+    `${client}#Client.listResources`,
+    "effect/ai/McpClient# McpClient McpClient.listResources"
+  ]),
+  ask("change a document in a minisearch index", ["minisearch# MiniSearch.replace MiniSearch.discard"])
+]
+
+const fresh: ReadonlyArray<Question> = [
+  ask("keep shared state that several fibers update safely", [
+    "effect/Ref",
+    "effect/Ref# Ref make update updateAndGet getAndUpdate modify",
+    "effect/SynchronizedRef",
+    "effect/SynchronizedRef# SynchronizedRef make update updateEffect modify modifyEffect",
+    "effect/SubscriptionRef",
+    "effect/SubscriptionRef# SubscriptionRef make update",
+    "effect/TxRef",
+    "effect/TxRef# TxRef update modify"
+  ]),
+  ask("read all pages of a paginated API as one stream", [
+    "effect/Stream#paginate",
+    `${guides}/03_stream/10_creating-streams.ts`,
+    `${guides}/52_graphql/10_basics.ts`
+  ]),
+  ask("define my own error class with extra fields", [
+    "effect/Data# Error TaggedError",
+    "effect/Schema# Error TaggedError",
+    `${guides}/01_effect/04_errors/ 01_error-handling.ts 10_catch-tags.ts 20_reason-errors.ts`,
+    `${agents}#error-handling-basics`
+  ]),
+  ask("reuse a fixed number of database connections", ["effect/Pool", "effect/Pool# Pool make use get"]),
+  ask("use effect services from a plain express handler", [
+    "effect/ManagedRuntime",
+    "effect/ManagedRuntime# make ManagedRuntime ManagedRuntime.runPromise",
+    "effect/Effect#runPromiseWith",
+    `${guides}/04_integration/10_managed-runtime.ts`,
+    `${guides}/04_integration/index.md#integrating-effect-into-existing-applications`,
+    `${agents}#integrating-effect-into-existing-applications`
+  ]),
+  ask("group array items by a key", ["effect/Array#groupBy", "effect/Iterable#groupBy"]),
+  ask("trace how long a function takes with spans", [
+    "effect/Effect# fn withSpan withSpanScoped useSpan makeSpan makeSpanScoped withLogSpan",
+    `${guides}/01_effect/01_basics/02_effect-fn.ts`,
+    `${guides}/08_observability/20_otlp-tracing.ts`,
+    `${agents}#using-effectfn-and-effectfnuntraced`
+  ]),
+  ask("make a string type that can't be mixed up with other strings", [
+    "effect/Brand",
+    "effect/Brand# Brand Branded nominal make check",
+    "effect/Schema# brand fromBrand",
+    "effect/Newtype",
+    "effect/Newtype# Newtype makeIso"
+  ]),
+  ask("start a web server with routes on node", [
+    "effect/http/HttpRouter",
+    "effect/http/HttpRouter# HttpRouter serve add addAll route",
+    "@effect/platform-node/NodeHttpServer",
+    "@effect/platform-node/NodeHttpServer# layer layerConfig layerServer make",
+    `${guides}/51_http-server/10_basics.ts`
+  ]),
+  ask("save text to a file", [
+    "effect/FileSystem# FileSystem FileSystem.writeFileString FileSystem.writeFile",
+    "@types/node/fs# writeFile writeFileSync",
+    "@types/node/fs/promises# writeFile FileHandle.writeFile",
+    "@types/node@12.20.55/fs# writeFile writeFileSync promises.writeFile"
+  ]),
+  ask("vitest skip a test on CI", [
+    "vitest# TestOptions TestOptions.skip TestContext.skip SuiteAPI",
+    "@effect/vitest#Vitest.Tester",
+    "@effect/vitest/README.md#skipping-tests"
+  ]),
+  ask("undici follow redirects", [
+    `${undici}/api/Interceptors.md# interceptorsredirectopts composing-multiple-interceptors usage`,
+    `${undici}/api/RedirectHandler.md*`,
+    `${undici}/api/Fetch.md#requestredirect`,
+    "undici# RedirectHandler interceptors.redirect interceptors.RedirectInterceptorOpts"
+  ]),
+  ask("ajv get all errors instead of only the first", ["ajv/README.md#getting-started"]),
+  ask("fast-check make my own arbitrary from an existing one", [
+    "fast-check# Arbitrary Arbitrary.map Arbitrary.chain Arbitrary.filter chainUntil"
+  ]),
+  ask("MCP client show progress of a long tool call", [`${client}# RequestOptions RequestOptions.onprogress`])
+]
+
+/** What people ask about the packages of this repository; the last fifteen were held out while the ranking was tuned. */
 export const questions: ReadonlyArray<Question> = [
-  {
-    question: "how do I run an effect with a timeout",
-    pages: ["effect/Effect#timeout", "effect/Effect#timeoutOption", "effect/Effect#timeoutOrElse"]
-  },
-  {
-    question: "Schema optional with default",
-    pages: [
-      "effect/Schema#withDecodingDefault",
-      "effect/Schema#withDecodingDefaultKey",
-      "effect/Schema#withDecodingDefaultType",
-      "effect/Schema#withDecodingDefaultTypeKey",
-      "effect/Schema#withConstructorDefault"
-    ]
-  },
-  {
-    question: "how to retry with exponential backoff",
-    pages: ["effect/Schedule#exponential", "effect/Effect#retry", `${aiDocs}/06_schedule/10_schedules.ts`]
-  },
-  {
-    question: "read a config from environment variables",
-    pages: [
-      "effect/ConfigProvider#fromEnv",
-      "effect/ConfigProvider#fromEnvRecord",
-      "effect/ConfigProvider",
-      "effect/Config"
-    ]
-  },
-  {
-    question: "parse SSE stream",
-    pages: [
-      "effect/encoding/Sse",
-      "effect/encoding/Sse#decode",
-      "effect/encoding/Sse#decodeSchema",
-      "effect/encoding/Sse#decodeDataSchema",
-      "effect/encoding/Sse#makeParser",
-      "eventsource-parser/README.md#usage",
-      "eventsource-parser/README.md#stream-usage",
-      "eventsource-parser#createParser",
-      "eventsource-parser/stream#EventSourceParserStream"
-    ]
-  },
-  {
-    question: "limit how many effects run at the same time",
-    pages: [
-      "effect/Semaphore",
-      "effect/Semaphore#make",
-      "effect/Semaphore#Semaphore",
-      "effect/Semaphore#withPermits",
-      "effect/Semaphore#withPermit",
-      "effect/Effect#all",
-      "effect/Effect#forEach"
-    ]
-  },
-  {
-    question: "release a resource when the program ends or is interrupted",
-    pages: [
-      "effect/Effect#acquireRelease",
-      "effect/Effect#acquireUseRelease",
-      "effect/Effect#addFinalizer",
-      "effect/Effect#ensuring",
-      "effect/Effect#scoped",
-      "effect/Scope#addFinalizer",
-      `${aiDocs}/01_effect/05_resources/10_acquire-release.ts`
-    ]
-  },
-  {
-    question: "turn a promise that may reject into an effect",
-    pages: ["effect/Effect#tryPromise", `${aiDocs}/01_effect/01_basics/10_creating-effects.ts`]
-  },
-  {
-    question: "run two effects and take whichever finishes first",
-    pages: [
-      "effect/Effect#race",
-      "effect/Effect#raceFirst",
-      "effect/Effect#raceAll",
-      "effect/Effect#raceAllFirst"
-    ]
-  },
-  {
-    question: "handle only errors with a specific tag",
-    pages: [
-      "effect/Effect#catchTag",
-      "effect/Effect#catchTags",
-      `${aiDocs}/01_effect/04_errors/01_error-handling.ts`,
-      `${aiDocs}/01_effect/04_errors/10_catch-tags.ts`
-    ]
-  },
-  {
-    question: "start a background fiber that outlives its parent",
-    pages: ["effect/Effect#forkDetach", "effect/Effect#forkIn"]
-  },
-  {
-    question: "decode a JSON string with a schema",
-    pages: ["effect/Schema#fromJsonString"]
-  },
-  {
-    question: "hide a secret value from logs",
-    pages: [
-      "effect/Redacted",
-      "effect/Redacted#Redacted",
-      "effect/Redacted#make",
-      "effect/Config#Redacted",
-      "effect/Schema#Redacted",
-      "effect/Schema#RedactedFromValue"
-    ]
-  },
-  {
-    question: "remember the result of an effect for five minutes",
-    pages: [
-      "effect/Effect#cachedWithTTL",
-      "effect/Effect#cachedInvalidateWithTTL",
-      "effect/Cache",
-      "effect/Cache#make",
-      "effect/Cache#makeWith"
-    ]
-  },
-  {
-    question: "queue with a maximum size where producers wait",
-    pages: ["effect/Queue#bounded", "effect/Queue#make"]
-  },
-  {
-    question: "broadcast messages to several subscribers",
-    pages: [
-      "effect/PubSub",
-      "effect/PubSub#PubSub",
-      "effect/PubSub#bounded",
-      "effect/PubSub#unbounded",
-      "effect/PubSub#subscribe",
-      "effect/PubSub#publish",
-      "effect/Stream#broadcast",
-      "effect/Stream#broadcastN",
-      "effect/Stream#toPubSub",
-      `${aiDocs}/01_effect/07_pubsub/10_pubsub.ts`
-    ]
-  },
-  {
-    question: "batch stream elements by count or time window",
-    pages: ["effect/Stream#groupedWithin", "effect/Stream#aggregateWithin"]
-  },
-  {
-    question: "only emit a stream element after things go quiet for a while",
-    pages: ["effect/Stream#debounce"]
-  },
-  {
-    question: "print logs as JSON",
-    pages: [
-      "effect/Logger#consoleJson",
-      "effect/Logger#formatJson",
-      `${aiDocs}/08_observability/10_logging.ts`
-    ]
-  },
-  {
-    question: "control the clock in tests so sleeping does not really wait",
-    pages: [
-      "effect/testing/TestClock",
-      "effect/testing/TestClock#TestClock",
-      "effect/testing/TestClock#adjust",
-      "effect/testing/TestClock#setTime",
-      "effect/testing/TestClock#layer",
-      "@effect/vitest/README.md#using-the-testclock",
-      `${aiDocs}/09_testing/10_effect-tests.ts`
-    ]
-  },
-  {
-    question: "share one database layer between many tests",
-    pages: ["@effect/vitest#layer", `${aiDocs}/09_testing/20_layer-tests.ts`]
-  },
-  {
-    question: "start a subprocess and read its stdout",
-    pages: [
-      "effect/process/ChildProcess",
-      "effect/process/ChildProcess#make",
-      "effect/process/ChildProcessSpawner",
-      "effect/process/ChildProcessSpawner#ChildProcessSpawner",
-      "effect/process/ChildProcessSpawner#ChildProcessHandle",
-      "effect/process/ChildProcessSpawner#ChildProcessHandle.stdout",
-      `${aiDocs}/60_child-process/10_working-with-child-processes.ts`,
-      "@types/node/child_process#spawn",
-      "@types/node/child_process#exec",
-      "@types/node/child_process#execFile"
-    ]
-  },
-  {
-    question: "make an HTTP request and decode the response body with a schema",
-    pages: [
-      "effect/http/HttpIncomingMessage#schemaBodyJson",
-      "effect/http/HttpClientResponse#schemaBodyJson",
-      "effect/http/HttpClientResponse#schemaJson",
-      `${aiDocs}/50_http-client/10_basics.ts`
-    ]
-  },
-  {
-    question: "add a bearer token to an outgoing request",
-    pages: ["effect/http/HttpClientRequest#bearerToken"]
-  },
-  {
-    question: "command line flag with a default value",
-    pages: [
-      "effect/cli/Flag#withDefault",
-      "effect/cli/Flag#orElse",
-      "effect/cli/Flag#withFallbackConfig",
-      `${aiDocs}/70_cli/10_basics.ts`,
-      "commander/Readme.md#default-option-value"
-    ]
-  },
-  {
-    question: "match on _tag and make sure every case is handled",
-    pages: [
-      "effect/Match#exhaustive",
-      "effect/Match#tagsExhaustive",
-      "effect/Match#valueTags",
-      "effect/Match#typeTags",
-      "effect/Match#discriminatorsExhaustive",
-      "effect/Match#tags"
-    ]
-  },
-  {
-    question: "date in a time zone from an ISO string",
-    pages: [
-      "effect/DateTime#makeZonedFromString",
-      "effect/DateTime#makeZoned",
-      "effect/Schema#DateTimeZonedFromString",
-      `${aiDocs}/07_datetime/20_time-zones.ts`
-    ]
-  },
-  {
-    question: "watch a directory for file changes",
-    pages: [
-      "effect/FileSystem#FileSystem",
-      "effect/FileSystem#FileSystem.watch",
-      "effect/FileSystem#WatchOptions",
-      "@types/node/fs#watch",
-      "@types/node/fs/promises#watch"
-    ]
-  },
-  {
-    question: "count how often something happens and export it as a metric",
-    pages: ["effect/Metric#counter", "effect/Metric#frequency", "effect/Metric", "effect/Metric#Counter"]
-  },
-  {
-    question: "run the main program on node and shut down on ctrl-c",
-    pages: [
-      "@effect/platform-node/NodeRuntime#runMain",
-      "@effect/platform-node/NodeRuntime",
-      `${aiDocs}/01_effect/06_running/10_run-main.ts`
-    ]
-  },
-  {
-    question: "minisearch boost fields",
-    pages: [
-      "minisearch#SearchOptions",
-      "minisearch#SearchOptions.boost",
-      "minisearch#MiniSearch.search",
-      "minisearch/README.md#search-options"
-    ]
-  },
-  {
-    question: "minisearch autocomplete while typing",
-    pages: ["minisearch#MiniSearch.autoSuggest", "minisearch/README.md#auto-suggestions"]
-  },
-  {
-    question: "save a search index and load it again later",
-    pages: [
-      "minisearch#MiniSearch.toJSON",
-      "minisearch#MiniSearch.loadJSON",
-      "minisearch#MiniSearch.loadJSONAsync",
-      "minisearch#MiniSearch.loadJS",
-      "minisearch#MiniSearch.loadJSAsync",
-      "minisearch#AsPlainObject"
-    ]
-  },
-  {
-    question: "ajv add custom format",
-    pages: ["ajv#Ajv.addFormat", "ajv#Ajv", "ajv#Format", "ajv#FormatDefinition"]
-  },
-  {
-    question: "vitest run tests in parallel",
-    pages: [
-      "vitest/node#InlineConfig.fileParallelism",
-      "vitest/node#InlineConfig.maxConcurrency",
-      "vitest/node#InlineConfig.maxWorkers",
-      "vitest#TestOptions.concurrent",
-      "vitest#TestOptions"
-    ]
-  },
-  {
-    question: "mock a module in vitest",
-    pages: ["vitest#VitestUtils.mock", "vitest#VitestUtils.doMock", "vitest#vi"]
-  },
-  {
-    question: "fake timers in vitest tests",
-    pages: [
-      "vitest#VitestUtils.useFakeTimers",
-      "vitest/node#InlineConfig.fakeTimers",
-      "vitest#FakeTimersConfig",
-      "vitest#vi"
-    ]
-  },
-  {
-    question: "undici connection pool",
-    pages: [
-      `${undici}/api/Pool.md*`,
-      `${undici}/api/BalancedPool.md*`,
-      `${undici}/api/RoundRobinPool.md*`,
-      "undici#Pool",
-      "undici#Pool.Options",
-      "undici#BalancedPool"
-    ]
-  },
-  {
-    question: "send requests through an http proxy with undici",
-    pages: [
-      `${undici}/api/ProxyAgent.md*`,
-      `${undici}/api/EnvHttpProxyAgent.md*`,
-      `${undici}/best-practices/proxy.md*`,
-      "undici#ProxyAgent"
-    ]
-  },
-  {
-    question: "intercept http requests in tests with undici",
-    pages: [
-      `${undici}/api/MockAgent.md*`,
-      `${undici}/api/MockPool.md*`,
-      `${undici}/api/MockClient.md*`,
-      `${undici}/best-practices/mocking-request.md*`,
-      "undici#MockAgent",
-      "undici#MockPool"
-    ]
-  },
-  {
-    question: "generate random arrays without duplicates for property tests",
-    pages: ["fast-check#uniqueArray", "fast-check#set"]
-  },
-  {
-    question: "fast-check replay a failing case with a seed",
-    pages: ["fast-check#Parameters", "fast-check#Parameters.seed", "fast-check#Parameters.path"]
-  },
-  {
-    question: "MCP client connect to a server over stdio",
-    pages: [`${client}/stdio#StdioClientTransport`, `${client}#Client.connect`, `${client}#Client`]
-  },
-  {
-    question: "call a tool on the MCP server from the client",
-    pages: [`${client}#Client.callTool`, `${client}#Client`]
-  },
-  {
-    question: "commander option that must be given",
-    pages: [
-      "commander/Readme.md#required-option",
-      "commander#Command.requiredOption",
-      "commander#Option.makeOptionMandatory"
-    ]
-  },
-  {
-    question: "wait until another fiber sets a value",
-    pages: ["effect/Deferred", "effect/Deferred#Deferred", "effect/Deferred#await", "effect/Deferred#make"],
-    heldOut: true
-  },
-  {
-    question: "repeat an effect every night with a cron expression",
-    pages: ["effect/Schedule#cron", "effect/Cron", "effect/Cron#parse", "effect/Cron#make", "effect/Cron#Cron"],
-    heldOut: true
-  },
-  {
-    question: "check that a string matches a regular expression",
-    pages: ["effect/Schema#isPattern"],
-    heldOut: true
-  },
-  {
-    question: "provide a fake implementation of a service in a test",
-    pages: [
-      "effect/Layer#mock",
-      "effect/Layer#succeed",
-      "effect/Effect#provideService",
-      `${aiDocs}/09_testing/20_layer-tests.ts`
-    ],
-    heldOut: true
-  },
-  {
-    question: "add up all the numbers of a stream",
-    pages: ["effect/Stream#runSum", "effect/Stream#runFold"],
-    heldOut: true
-  },
-  {
-    question: "split incoming text into lines",
-    pages: ["effect/Stream#splitLines"],
-    heldOut: true
-  },
-  {
-    question: "combine many requests to a backend into one batch",
-    pages: [
-      "effect/RequestResolver",
-      "effect/RequestResolver#RequestResolver",
-      "effect/RequestResolver#make",
-      "effect/RequestResolver#makeGrouped",
-      "effect/RequestResolver#fromFunctionBatched",
-      "effect/RequestResolver#batchN",
-      "effect/Effect#request",
-      `${aiDocs}/05_batching/10_request-resolver.ts`
-    ],
-    heldOut: true
-  },
-  {
-    question: "allow at most ten requests per second",
-    pages: [
-      "effect/persistence/RateLimiter",
-      "effect/persistence/RateLimiter#RateLimiter",
-      "effect/persistence/RateLimiter#make",
-      "effect/persistence/RateLimiter#makeWithRateLimiter",
-      "effect/persistence/RateLimiter#sleep",
-      "effect/http/HttpClient#withRateLimiter",
-      "effect/Stream#throttle"
-    ],
-    heldOut: true
-  },
-  {
-    question: "get the JSON Schema of a Schema",
-    pages: ["effect/Schema#toJsonSchemaDocument"],
-    heldOut: true
-  },
-  {
-    question: "readable message for a failure cause",
-    pages: ["effect/Cause#pretty", "effect/Cause#prettyErrors"],
-    heldOut: true
-  },
-  {
-    question: "vitest stop after the first failing test",
-    pages: ["vitest/node#InlineConfig.bail"],
-    heldOut: true
-  },
-  {
-    question: "undici retry failed requests automatically",
-    pages: [
-      `${undici}/api/RetryAgent.md*`,
-      `${undici}/api/RetryHandler.md*`,
-      `${undici}/api/Interceptors.md#interceptorsretryopts`,
-      "undici#RetryAgent",
-      "undici#RetryHandler"
-    ],
-    heldOut: true
-  },
-  {
-    question: "fast-check property with an async function",
-    pages: ["fast-check#asyncProperty"],
-    heldOut: true
-  },
-  {
-    question: "list the resources an MCP server offers",
-    pages: [`${client}#Client.listResources`],
-    heldOut: true
-  },
-  {
-    question: "change a document in a minisearch index",
-    pages: ["minisearch#MiniSearch.replace"],
-    heldOut: true
-  }
+  ...seen,
+  ...fresh.map((question) => ({ ...question, heldOut: true }))
 ]
