@@ -1,1 +1,5 @@
-export {}
+export * as HttpTransport from "./HttpTransport.ts"
+export * as McpClient from "./McpClient.ts"
+export * as McpClientError from "./McpClientError.ts"
+export * as StdioTransport from "./StdioTransport.ts"
+export * as ToolResult from "./ToolResult.ts"

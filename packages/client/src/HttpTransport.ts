@@ -1,0 +1,208 @@
+/**
+ * The portable HTTP transport: one POST a request, answered by JSON or by an event stream, on whatever `HttpClient` of
+ * effect/http the program has (spec: basic/transports/streamable-http).
+ *
+ * | setting | default |
+ * | --- | --- |
+ * | `headers` | none |
+ * | `allowPlaintextHeaders` | false |
+ * | `maxResponseBytes` | 1 MiB |
+ *
+ * Redirects are not followed: they fail with `HttpStatus`, whose `location` names the target. Requests have no tracing
+ * spans of effect/http and no trace headers. Time limits are the client's.
+ *
+ * @since 0.1.0
+ */
+import * as Call from "@fairlead/protocol/Call"
+import * as HttpRules from "@fairlead/protocol/HttpRules"
+import { InvalidConfig, type Outgoing, Refused, Transport } from "@fairlead/protocol/Transport"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import { isLoopback, parseUrl } from "./internal/endpointUrl.ts"
+import { exchange, type Wire } from "./internal/httpExchange.ts"
+import { isCount } from "./internal/settings.ts"
+import { checkHeaders, type Pairs } from "./internal/userHeaders.ts"
+import * as McpClientError from "./McpClientError.ts"
+
+/**
+ * Headers to send: pairs of name and value. Names are sent in lower case; equal names are joined with a comma.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Headers = Pairs
+
+/**
+ * The options of {@link layer} and {@link make}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface Options<R = never> {
+  /**
+   * Where the endpoint is: an absolute http or https URL. User, password, query, fragment, spaces, control characters
+   * and backslashes are refused with `InvalidConfig`, which does not repeat the value.
+   */
+  readonly url: string | URL
+  /**
+   * Headers for every request, such as `authorization`: pairs, or an effect that gives them. The effect runs for each
+   * request, within its bounds, with a `Call` that carries nothing; its failure and its defects become
+   * `InvalidConfig(headers)` without their details. The names of HTTP and the protocol (`host`, `connection`,
+   * `content-*`, `mcp-*`, `x-correlation-id` and the like) and values with CR, LF or NUL are refused. Default: none.
+   */
+  readonly headers?: Headers | Effect.Effect<Headers, unknown, R> | undefined
+  /**
+   * Lets `headers` cross plain http to other machines. Without it only loopback is reached that way, and anything else
+   * fails with `Refused`: a token sent in the clear is everyone's. Default: false.
+   */
+  readonly allowPlaintextHeaders?: boolean | undefined
+  /**
+   * The largest answer in bytes: a JSON body, at every status, or one event of a stream. Exactly as many pass; one more
+   * fails the call with `ResponseTooLarge`, while the bytes arrive. At least 1. Default: 1 MiB.
+   */
+  readonly maxResponseBytes?: number | undefined
+}
+
+/**
+ * Makes the transport. It sends nothing by itself: that a server cannot be reached shows with the first call.
+ *
+ * Fails with `InvalidConfig` for a setting that cannot be used, and with `Refused` for headers that would cross plain
+ * http.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: <R = never>(options: Options<R>) => Effect.Effect<
+  Transport["Service"],
+  McpClientError.McpClientError,
+  HttpClient.HttpClient | Scope.Scope | R
+> = Effect.fnUntraced(function*<R = never>(options: Options<R>) {
+  const url = parseUrl(String(options.url))
+  if (Result.isFailure(url)) return yield* invalid("url", url.failure)
+  const maxResponseBytes = options.maxResponseBytes ?? 1024 * 1024
+  if (!isCount(maxResponseBytes)) return yield* invalid("maxResponseBytes", "it is not an integer of 1 or more")
+  const headers = yield* headersOf(options)
+  if (
+    headers !== noHeaders && url.success.protocol === "http:" && !isLoopback(url.success) &&
+    options.allowPlaintextHeaders !== true
+  ) {
+    return yield* McpClientError.make(new Refused({ detail: "headers would cross plain http to another machine" }))
+  }
+
+  const lingering: Wire["lingering"] = new Set()
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(lingering))
+  const wire: Wire = { execute: yield* executeOf, maxResponseBytes, lingering }
+  const base = HttpClientRequest.post(url.success.href, { headers: { accept: "application/json, text/event-stream" } })
+  const send = (request: Outgoing, own: Record<string, string>) =>
+    exchange(
+      wire,
+      request,
+      HttpClientRequest.setBody(
+        HttpClientRequest.setHeaders(base, {
+          ...own,
+          ...Object.fromEntries(request.headers),
+          ...Object.fromEntries(HttpRules.requestHeaders(request.method, request.params))
+        }),
+        HttpBody.text(request.text, "application/json")
+      )
+    )
+  return Transport.of({
+    name: "http",
+    hasHeaders: true,
+    send: (request) => Effect.flatMap(headers, (own) => send(request, own))
+  })
+})
+
+/**
+ * The transport as a layer.
+ *
+ * **Example** (A token for each request)
+ *
+ * ```ts
+ * import { HttpTransport, McpClient } from "@fairlead/client"
+ * import { Config, Effect, Layer, Redacted } from "effect"
+ * import { FetchHttpClient } from "effect/http"
+ *
+ * const authorization = Effect.map(
+ *   Config.redacted("API_TOKEN"),
+ *   (token) => [["authorization", `Bearer ${Redacted.value(token)}`]] as const
+ * )
+ *
+ * export const Client = McpClient.layer().pipe(
+ *   Layer.provide(HttpTransport.layer({ url: "https://docs.example.com/mcp", headers: authorization })),
+ *   Layer.provide(FetchHttpClient.layer)
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = <R = never>(
+  options: Options<R>
+): Layer.Layer<Transport, McpClientError.McpClientError, HttpClient.HttpClient | Exclude<R, Scope.Scope>> =>
+  Layer.effect(Transport, make(options))
+
+const invalid = (field: string, detail: string) =>
+  Effect.fail(McpClientError.make(new InvalidConfig({ field, detail })))
+
+const noHeaders: Effect.Effect<Record<string, string>, InvalidConfig> = Effect.succeed({})
+
+/** The user's headers for one request, checked. Pairs that never change are checked once. */
+const headersOf = Effect.fnUntraced(function*<R>(options: Options<R>) {
+  const { headers } = options
+  if (headers === undefined) return noHeaders
+  if (!Effect.isEffect(headers)) {
+    const checked = checkHeaders(headers)
+    if (Result.isFailure(checked)) return yield* invalid("headers", checked.failure)
+    return Object.keys(checked.success).length === 0 ? noHeaders : Effect.succeed(checked.success)
+  }
+  const computed = Effect.provideContext(headers, yield* Effect.context<R>()) as Effect.Effect<Headers, unknown>
+  return Effect.matchCauseEffect(Call.detach(computed), {
+    onFailure: (cause): Effect.Effect<Record<string, string>, InvalidConfig> =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.fail(new InvalidConfig({ field: "headers", detail: "they could not be computed" })),
+    onSuccess: (pairs) => {
+      const checked = checkHeaders(pairs)
+      return Result.isSuccess(checked)
+        ? Effect.succeed(checked.success)
+        : Effect.fail(new InvalidConfig({ field: "headers", detail: checked.failure }))
+    }
+  })
+})
+
+/** The program's client with redirects and tracing off: both would send headers where they do not belong. */
+const executeOf = Effect.gen(function*() {
+  const client = yield* HttpClient.HttpClient
+  const requestInit = { ...yield* requestInitOf(client), redirect: "manual" as const }
+  const scoped = HttpClient.withScope(client)
+  return (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.updateContext(scoped.execute(request), (context: Context.Context<Scope.Scope>) =>
+      context.pipe(
+        Context.add(HttpClient.TracerDisabledWhen, () => true),
+        Context.add(FetchHttpClient.RequestInit, requestInit)
+      ))
+})
+
+/**
+ * What was configured for `fetch`, so that only its redirect mode changes. The layer of the client keeps it to itself,
+ * so it is read where the client would run a request, which is never made.
+ */
+const requestInitOf = (client: HttpClient.HttpClient): Effect.Effect<RequestInit | undefined> =>
+  Effect.suspend(() => {
+    let found: RequestInit | undefined
+    const look = Effect.withFiber((fiber) => {
+      found = Context.getOrUndefined(fiber.context, FetchHttpClient.RequestInit)
+      return Effect.interrupt
+    })
+    return Effect.as(Effect.exit(client.postprocess(look)), undefined).pipe(Effect.map(() => found))
+  })

@@ -1,0 +1,250 @@
+/**
+ * The stdio transport: the server is a child process, requests go to its standard input and answers come from its
+ * standard output, any number at once (spec: basic/transports/stdio). It runs on the `ChildProcessSpawner` of
+ * effect/process.
+ *
+ * | setting | default |
+ * | --- | --- |
+ * | `args` | none |
+ * | `env` | nothing beyond a safe part of this process's |
+ * | `extendEnv` | false |
+ * | `cwd` | that of this process |
+ * | `maxPendingCalls` | 64 |
+ * | `maxLineBytes` | 16 MiB |
+ * | `maxResponseBytes` | 1 MiB |
+ * | `closeWait` | 2 seconds |
+ * | `stderr` | kept for errors alone |
+ *
+ * The command and its arguments never go through a shell and never appear in an error or a log.
+ *
+ * @since 0.1.0
+ */
+import * as Call from "@fairlead/protocol/Call"
+import * as Frames from "@fairlead/protocol/Frames"
+import { Cancelled, ConnectFailed, ConnectionClosed, InvalidConfig, Transport } from "@fairlead/protocol/Transport"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import type * as PlatformError from "effect/PlatformError"
+import * as ChildProcess from "effect/process/ChildProcess"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { safeEnvironment } from "./internal/childEnvironment.ts"
+import { durationOf, isCount } from "./internal/settings.ts"
+import { Channel, type Limits } from "./internal/stdioChannel.ts"
+import { Tail } from "./internal/tail.ts"
+import * as McpClientError from "./McpClientError.ts"
+
+/**
+ * The options of {@link layer} and {@link make}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The program: a path, or a name that is looked up in `PATH`. Never a shell. */
+  readonly command: string
+  /** The arguments, as the program gets them. Default: none. */
+  readonly args?: ReadonlyArray<string | Redacted.Redacted<string>> | undefined
+  /**
+   * Environment variables, over the safe ones of this process: HOME, LANG, LC_*, LOGNAME, PATH, SHELL, TERM, TMPDIR,
+   * USER and what Windows needs. `undefined` takes one away. Default: none.
+   */
+  readonly env?: { readonly [name: string]: string | Redacted.Redacted<string> | undefined } | undefined
+  /** Gives the child the whole environment of this process, secrets included. Default: false. */
+  readonly extendEnv?: boolean | undefined
+  /** The working directory. Default: that of this process. */
+  readonly cwd?: string | undefined
+  /** How many calls may wait for an answer; one more fails with `TooManyPendingCalls`. At least 1. Default: 64. */
+  readonly maxPendingCalls?: number | undefined
+  /**
+   * The longest line in bytes that is held. A longer one fails its call with `ResponseTooLarge`, and the next line is
+   * read as usual. At least 1. Default: 16 MiB.
+   */
+  readonly maxLineBytes?: number | undefined
+  /**
+   * The largest answer in bytes; a larger one fails its call with `ResponseTooLarge`. Exactly as many pass. At least 1.
+   * Default: 1 MiB.
+   */
+  readonly maxResponseBytes?: number | undefined
+  /**
+   * How long the child may take to end, first after the end of its standard input, then after SIGTERM; then it is
+   * killed with its process group. In real time. Default: 2 seconds.
+   */
+  readonly closeWait?: Duration.Input | undefined
+  /**
+   * Hears what the server writes to its standard error, as it arrives. The last 16 KiB are kept either way and given
+   * with `ConnectionClosed`. Default: nothing hears it.
+   */
+  readonly stderr?: ((text: string) => Effect.Effect<unknown>) | undefined
+}
+
+/**
+ * Starts the server and makes the transport. The child ends with the scope: its standard input ends, then comes SIGTERM,
+ * then SIGKILL.
+ *
+ * Fails with `InvalidConfig` for a setting that cannot be used, and with `ConnectFailed` when the program cannot be
+ * started. A child that ends by itself fails its waiting calls with `ConnectionClosed(MaybeSent)`, and later ones with
+ * `ConnectionClosed(NotSent)`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (options: Options) => Effect.Effect<
+  Transport["Service"],
+  McpClientError.McpClientError,
+  ChildProcessSpawner | Scope.Scope
+> = Effect.fnUntraced(function*(options: Options) {
+  const settings = settingsOf(options)
+  if (Result.isFailure(settings)) return yield* McpClientError.make(settings.failure)
+  const { closeWait, command, limits } = settings.success
+
+  const spawner = yield* ChildProcessSpawner
+  const child = yield* Effect.mapError(spawner.spawn(command), spawnFailure)
+  const channel = new Channel(limits)
+  const tail = new Tail(stderrBytes)
+
+  const read = yield* fork(Stream.runForEachArray(child.stdout, (chunks) => feedAll(channel, chunks)))
+  const errors = yield* fork(Stream.runForEachArray(child.stderr, (chunks) => keep(tail, chunks, options.stderr)))
+  const written = yield* fork(Stream.run(channel.output, child.stdin))
+  const exited = Effect.match(child.exitCode, { onFailure: () => undefined, onSuccess: Number })
+
+  // Answers that were written before the end still count, so the output is read to its end, or for a moment.
+  const over = Effect.raceAllFirst([
+    Fiber.await(read),
+    Effect.andThen(exited, Effect.sleep(drainTime)),
+    Effect.andThen(Fiber.await(written), Effect.sleep(drainTime))
+  ])
+  yield* fork(Effect.andThen(
+    over,
+    Effect.gen(function*() {
+      const exitCode = yield* Effect.raceFirst(exited, Effect.as(Effect.sleep(drainTime), undefined))
+      yield* Effect.raceFirst(Fiber.await(errors), Effect.sleep(drainTime))
+      const stderr = tail.text
+      channel.end((evidence) => new ConnectionClosed({ evidence, exitCode, stderr }))
+    })
+  ))
+
+  // Registered last, so that it runs while the child is still read.
+  yield* Effect.addFinalizer(() =>
+    inRealTime(Effect.suspend(() => {
+      channel.end((evidence) => new Cancelled({ evidence }))
+      const ended = Effect.raceFirst(Effect.as(exited, true), Effect.as(Effect.sleep(closeWait), false))
+      return Effect.flatMap(
+        Effect.interruptible(ended),
+        (hasExited) =>
+          hasExited ? Effect.void : Effect.ignore(child.kill({ killSignal: "SIGTERM", forceKillAfter: closeWait }))
+      )
+    }))
+  )
+  return Transport.of({ name: "stdio", hasHeaders: false, send: (request) => channel.send(request) })
+})
+
+/**
+ * The transport as a layer; the child starts when the layer is built.
+ *
+ * **Example** (A server as a child process)
+ *
+ * ```ts
+ * import { McpClient, StdioTransport } from "@fairlead/client"
+ * import { NodeServices } from "@effect/platform-node"
+ * import { Layer } from "effect"
+ *
+ * export const Client = McpClient.layer().pipe(
+ *   Layer.provide(StdioTransport.layer({ command: "docs-server", args: ["--stdio"] })),
+ *   Layer.provide(NodeServices.layer)
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (
+  options: Options
+): Layer.Layer<Transport, McpClientError.McpClientError, ChildProcessSpawner> => Layer.effect(Transport, make(options))
+
+const stderrBytes = 16 * 1024
+/** How long output may still come from a child that has ended. */
+const drainTime = Duration.millis(500)
+const liveClock = Context.get(Context.empty(), Clock.Clock)
+
+/** Processes live in real time, whatever the clock of the program. */
+const inRealTime = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.provideService(self, Clock.Clock, liveClock)
+
+/** A fiber that lives as long as the transport, and carries no call. */
+const fork = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.forkScoped(inRealTime(Call.detach(self)))
+
+const feedAll = (channel: Channel, chunks: ReadonlyArray<Uint8Array>): Effect.Effect<void> =>
+  chunks.length === 1
+    ? channel.feed(chunks[0]!)
+    : Effect.forEach(chunks, (chunk) => channel.feed(chunk), { discard: true })
+
+const keep = (tail: Tail, chunks: ReadonlyArray<Uint8Array>, hear: Options["stderr"]): Effect.Effect<unknown> => {
+  for (const chunk of chunks) tail.push(chunk)
+  if (hear === undefined) return Effect.void
+  const decoder = new TextDecoder()
+  return hear(chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode())
+}
+
+/** The platform's error holds the whole command line; only its kind is kept. */
+const spawnFailure = ({ reason }: PlatformError.PlatformError): McpClientError.McpClientError =>
+  McpClientError.make(
+    reason._tag === "BadArgument"
+      ? new InvalidConfig({ field: "command", detail: "the platform does not accept it" })
+      : new ConnectFailed({ detail: reason._tag })
+  )
+
+interface Settings {
+  readonly command: ChildProcess.Command
+  readonly limits: Limits
+  readonly closeWait: Duration.Duration
+}
+
+const settingsOf = (options: Options): Result.Result<Settings, InvalidConfig> => {
+  const invalid = (field: string, detail: string) => Result.fail(new InvalidConfig({ field, detail }))
+  if (options.command === "" || options.command.includes("\0")) return invalid("command", "it is empty or has a NUL")
+  const args = options.args ?? []
+  if (args.some((arg) => plain(arg).includes("\0"))) return invalid("args", "one of them has a NUL")
+  for (const [name, value] of Object.entries(options.env ?? {})) {
+    if (name === "" || /[=\0]/.test(name)) return invalid("env", "a name is empty or has a = or a NUL")
+    if (value !== undefined && plain(value).includes("\0")) return invalid("env", "a value has a NUL")
+  }
+  if (options.cwd?.includes("\0") === true) return invalid("cwd", "it has a NUL")
+  const limits: Limits = {
+    maxPendingCalls: options.maxPendingCalls ?? 64,
+    maxLineBytes: options.maxLineBytes ?? Frames.defaultMaxBytes,
+    maxResponseBytes: options.maxResponseBytes ?? 1024 * 1024
+  }
+  for (const [field, value] of Object.entries(limits)) {
+    if (!isCount(value)) return invalid(field, "it is not an integer of 1 or more")
+  }
+  const closeWait = durationOf(options.closeWait, 2000)
+  if (closeWait === undefined || closeWait === Infinity) {
+    return invalid("closeWait", "it is not a finite duration of more than 0 milliseconds")
+  }
+  return Result.succeed({ command: commandOf(options, args, closeWait), limits, closeWait: Duration.millis(closeWait) })
+}
+
+const plain = (value: string | Redacted.Redacted<string>): string =>
+  typeof value === "string" ? value : Redacted.value(value)
+
+const redacted = (value: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
+  typeof value === "string" ? Redacted.make(value) : value
+
+const commandOf = (
+  options: Options,
+  args: ReadonlyArray<string | Redacted.Redacted<string>>,
+  closeWait: number
+): ChildProcess.Command =>
+  ChildProcess.make(options.command, args.map(redacted), {
+    env: options.extendEnv === true ? { ...options.env } : { ...safeEnvironment(), ...options.env },
+    extendEnv: options.extendEnv === true,
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    forceKillAfter: closeWait
+  })

@@ -1,0 +1,21 @@
+/**
+ * What all handles of one client share: the transport, the settings and the requests in flight.
+ */
+import type * as Json from "@fairlead/protocol/Json"
+import type * as Transport from "@fairlead/protocol/Transport"
+import type * as Clock from "effect/Clock"
+
+export interface Core {
+  readonly transport: Transport.Transport["Service"]
+  readonly clock: Clock.Clock
+  readonly info: Json.Object
+  readonly capabilities: Json.Object
+  /** Milliseconds, or `Infinity`. */
+  readonly timeout: number
+  readonly maxPages: number
+  readonly maxItems: number
+  readonly label: string | undefined
+  /** Ends the requests in flight, when the client's scope closes. */
+  readonly live: Set<() => void>
+  closed: boolean
+}

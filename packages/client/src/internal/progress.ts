@@ -1,0 +1,100 @@
+/**
+ * Progress reports on their way to a handler: in order, one at a time, on a fiber of their own that is started when
+ * there is something to hand over.
+ */
+import type * as Call from "@fairlead/protocol/Call"
+import type * as Json from "@fairlead/protocol/Json"
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+
+/** How many reports may wait for a slow handler; then the oldest is dropped. */
+export const maxWaiting = 1024
+
+export interface Handlers {
+  /** Everything that came was handed over. */
+  readonly idle: () => void
+  /** The handler died. */
+  readonly died: (cause: Cause.Cause<never>) => void
+}
+
+export class Progress {
+  #waiting: Array<Call.Progress> = []
+  #busy = false
+  #fiber: Fiber.Fiber<void> | undefined
+  #dropped = 0
+  #warned = false
+  readonly #handler: (progress: Call.Progress) => Effect.Effect<unknown>
+  readonly #context: Context.Context<never>
+  readonly #on: Handlers
+
+  constructor(
+    handler: (progress: Call.Progress) => Effect.Effect<unknown>,
+    context: Context.Context<never>,
+    on: Handlers
+  ) {
+    this.#handler = handler
+    this.#context = context
+    this.#on = on
+  }
+
+  get isIdle(): boolean {
+    return !this.#busy
+  }
+
+  get fiber(): Fiber.Fiber<void> | undefined {
+    return this.#fiber
+  }
+
+  /** Takes the parameters of a progress notification; malformed ones are ignored. */
+  push(params: Json.Object): void {
+    const { message, progress, total } = params
+    if (typeof progress !== "number") return
+    if (this.#waiting.length === maxWaiting) {
+      this.#waiting.shift()
+      this.#dropped++
+    }
+    this.#waiting.push({
+      progress,
+      total: typeof total === "number" ? total : undefined,
+      message: typeof message === "string" ? message : undefined
+    })
+    if (!this.#busy) this.#start()
+  }
+
+  stop(): void {
+    this.#waiting = []
+    this.#fiber?.interruptUnsafe()
+  }
+
+  #start(): void {
+    this.#busy = true
+    const fiber = this.#fiber = Effect.runForkWith(this.#context)(this.#handOver())
+    fiber.addObserver((exit) => {
+      this.#busy = false
+      this.#fiber = undefined
+      if (exit._tag === "Failure") this.#on.died(exit.cause)
+      else if (this.#waiting.length > 0) this.#start()
+      else this.#on.idle()
+    })
+  }
+
+  #handOver(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const next = this.#waiting.shift()
+      return next === undefined
+        ? this.#warn()
+        : Effect.flatMap(Effect.suspend(() => this.#handler(next)), () => this.#handOver())
+    })
+  }
+
+  #warn(): Effect.Effect<void> {
+    if (this.#dropped === 0 || this.#warned) return Effect.void
+    this.#warned = true
+    return Effect.logWarning("Progress reports were dropped: they arrive faster than the handler takes them", {
+      dropped: this.#dropped,
+      maxWaiting
+    })
+  }
+}

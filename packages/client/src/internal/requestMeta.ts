@@ -1,0 +1,55 @@
+/**
+ * The `_meta` of a request (spec: basic, _meta): what the revision asks for, what a call carries, and what the caller
+ * adds.
+ */
+import * as Call from "@fairlead/protocol/Call"
+import type * as Json from "@fairlead/protocol/Json"
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Revision from "@fairlead/protocol/Revision"
+import type { Core } from "./core.ts"
+
+/** The metadata, or what of the call cannot be sent. */
+export const makeMeta = (
+  core: Core,
+  call: Call.Call,
+  correlation: string,
+  id: number,
+  remaining: number
+): Json.Object | string => {
+  const meta: Record<string, Json.Value> = {}
+  if (call.meta !== undefined) {
+    const problem = addExtra(meta, call.meta, call.progress !== undefined)
+    if (problem !== undefined) return problem
+  }
+  meta[Revision.meta.protocolVersion] = Revision.latest.version
+  meta[Revision.meta.clientCapabilities] = core.capabilities
+  meta[Revision.meta.clientInfo] = core.info
+  if (call.progress !== undefined) meta[Revision.meta.progressToken] = id
+  if (Call.isCarriable(correlation)) meta[Call.metaKeys.correlation] = correlation
+  if (call.idempotencyKey !== undefined) {
+    if (!Call.isCarriable(call.idempotencyKey)) {
+      return "the idempotency key is not 1 to 128 visible ASCII characters"
+    }
+    meta[Call.metaKeys.idempotencyKey] = call.idempotencyKey
+  }
+  // Only a deadline tells how long the caller will wait; the timeout is this client's own patience.
+  if (call.deadline !== undefined && remaining !== Infinity) {
+    meta[Call.metaKeys.timeoutMillis] = Math.max(0, Math.floor(remaining))
+  }
+  return meta
+}
+
+const addExtra = (meta: Record<string, Json.Value>, extra: Json.Object, hasProgress: boolean): string | undefined => {
+  for (const [key, value] of Object.entries(extra)) {
+    if (key === Revision.meta.progressToken) {
+      if (hasProgress) return "`progressToken` in the metadata beside a progress handler"
+      if (!JsonRpc.isRequestId(value)) return "`progressToken` in the metadata is not a string or an integer"
+    } else if (!Revision.isMetaKey(key)) {
+      return "a key of the metadata is not an optional prefix with a slash and a name"
+    } else if (Revision.isReservedMetaKey(key)) {
+      return "a key of the metadata is reserved"
+    }
+    meta[key] = value
+  }
+  return undefined
+}

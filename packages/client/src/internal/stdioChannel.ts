@@ -1,0 +1,229 @@
+/**
+ * Many calls over one pair of byte streams (spec: basic/transports/stdio): answers find their call by id, notifications
+ * by progress token or subscription, and frames that are ready together leave together.
+ */
+import * as Frames from "@fairlead/protocol/Frames"
+import type * as Json from "@fairlead/protocol/Json"
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Revision from "@fairlead/protocol/Revision"
+import {
+  type Evidence,
+  type Failure,
+  type Incoming,
+  type Outgoing,
+  ResponseTooLarge,
+  TooManyPendingCalls
+} from "@fairlead/protocol/Transport"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { malformed } from "./answers.ts"
+import { concat, isLongerThan } from "./bytes.ts"
+import { headOf } from "./messageHead.ts"
+
+export interface Limits {
+  readonly maxPendingCalls: number
+  readonly maxLineBytes: number
+  readonly maxResponseBytes: number
+}
+
+/** A call that waits for its answer. */
+interface Waiting {
+  readonly request: Outgoing
+  readonly resume: (effect: Effect.Effect<Incoming, Failure>) => void
+  readonly progressToken: string | undefined
+  sent: boolean
+}
+
+interface Frame {
+  readonly bytes: Uint8Array
+  readonly waiting: Waiting | undefined
+}
+
+export class Channel {
+  readonly #limits: Limits
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #byToken = new Map<string, Waiting>()
+  readonly #splitter: Frames.Splitter
+  #frames: Array<Frame> = []
+  #wake: (() => void) | undefined
+  #reports: Array<Effect.Effect<void>> = []
+  /** Why nothing more can be sent. */
+  #ended: ((evidence: Evidence) => Failure) | undefined
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+    this.#splitter = Frames.makeSplitter({
+      frame: (text) => this.#receive(text),
+      oversize: (head) => this.#oversize(head, limits.maxLineBytes),
+      malformed: () => this.#report("A line that is not UTF-8 was skipped")
+    }, limits.maxLineBytes)
+  }
+
+  send(request: Outgoing): Effect.Effect<Incoming, Failure> {
+    return Effect.callback<Incoming, Failure>((resume) => {
+      if (this.#ended !== undefined) return resume(Effect.fail(this.#ended("NotSent")))
+      const limit = this.#limits.maxPendingCalls
+      if (this.#waiting.size >= limit) return resume(Effect.fail(new TooManyPendingCalls({ limit })))
+      const key = JsonRpc.idKey(request.id)
+      if (this.#waiting.has(key)) return resume(Effect.die(new Error("A request with the same id is in flight")))
+      const waiting: Waiting = { request, resume, progressToken: tokenOf(request), sent: false }
+      this.#waiting.set(key, waiting)
+      if (waiting.progressToken !== undefined) this.#byToken.set(waiting.progressToken, waiting)
+      this.#push({ bytes: Frames.encode(request.text), waiting })
+      return Effect.sync(() => this.#abandon(waiting))
+    })
+  }
+
+  /** The bytes to write: everything that is ready in one turn as one chunk. It ends when the channel does. */
+  readonly output: Stream.Stream<Uint8Array> = Stream.fromPull(
+    Effect.succeed(Effect.suspend(() => this.#take()))
+  )
+
+  /** Takes bytes that were read; gives what is to be logged about them. */
+  feed(chunk: Uint8Array): Effect.Effect<void> {
+    this.#splitter.feed(chunk)
+    if (this.#reports.length === 0) return Effect.void
+    const reports = this.#reports
+    this.#reports = []
+    return Effect.all(reports, { discard: true })
+  }
+
+  /** Ends the channel: waiting calls fail, later ones do at once, and the output ends after what is left in it. */
+  end(failure: (evidence: Evidence) => Failure): void {
+    if (this.#ended !== undefined) return
+    this.#ended = failure
+    const waiting = [...this.#waiting.values()]
+    this.#frames = this.#frames.filter((frame) => frame.waiting === undefined)
+    for (const one of waiting) this.#settle(one, Effect.fail(failure(one.sent ? "MaybeSent" : "NotSent")))
+    this.#wake?.()
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined
+  }
+
+  #push(frame: Frame): void {
+    this.#frames.push(frame)
+    this.#wake?.()
+  }
+
+  #take(): Effect.Effect<readonly [Uint8Array], Cause.Done> {
+    if (this.#frames.length > 0) return Effect.succeed([this.#join()])
+    if (this.#ended !== undefined) return Cause.done()
+    return Effect.callback<readonly [Uint8Array], Cause.Done>((resume) => {
+      // One turn later, so that calls that start together leave in one write.
+      this.#wake = () => {
+        this.#wake = undefined
+        queueMicrotask(() => resume(Effect.suspend(() => this.#take())))
+      }
+      return Effect.sync(() => {
+        this.#wake = undefined
+      })
+    })
+  }
+
+  #join(): Uint8Array {
+    const frames = this.#frames
+    this.#frames = []
+    let length = 0
+    for (const { bytes, waiting } of frames) {
+      length += bytes.length
+      if (waiting === undefined) continue
+      waiting.sent = true
+      waiting.request.sent()
+    }
+    return concat(frames.map((frame) => frame.bytes), length)
+  }
+
+  /** The caller is gone: a frame that has not left is taken back, else the server is told. */
+  #abandon(waiting: Waiting): void {
+    if (!this.#forget(waiting)) return
+    if (!waiting.sent) this.#frames = this.#frames.filter((frame) => frame.waiting !== waiting)
+    else this.#tellCancelled(waiting)
+  }
+
+  #tellCancelled({ request }: Waiting): void {
+    if (this.#ended !== undefined) return
+    const text = JsonRpc.encodeNotification(Revision.notification.cancelled, {
+      requestId: request.id,
+      reason: "The caller no longer waits"
+    })
+    this.#push({ bytes: Frames.encode(text), waiting: undefined })
+  }
+
+  #forget(waiting: Waiting): boolean {
+    if (waiting.progressToken !== undefined) this.#byToken.delete(waiting.progressToken)
+    return this.#waiting.delete(JsonRpc.idKey(waiting.request.id))
+  }
+
+  #settle(waiting: Waiting, effect: Effect.Effect<Incoming, Failure>): void {
+    if (this.#forget(waiting)) waiting.resume(effect)
+  }
+
+  #receive(text: string): void {
+    if (isLongerThan(text, this.#limits.maxResponseBytes)) return this.#oversize(text, this.#limits.maxResponseBytes)
+    const decoded = JsonRpc.decode(text)
+    if (Result.isFailure(decoded)) {
+      const { error, id } = decoded.failure
+      const waiting = id === undefined ? undefined : this.#sentById(id)
+      if (waiting === undefined) this.#report("A line that is not a JSON-RPC message was skipped", text.length)
+      else this.#settle(waiting, Effect.fail(malformed(error.message)))
+      return
+    }
+    const message = decoded.success
+    switch (message._tag) {
+      case "Notification":
+        return this.#recipient(message.params)?.request.notify(message)
+      case "Request":
+        return this.#report("A request from the server was skipped: servers send none", text.length)
+      default: {
+        const waiting = message.id === undefined ? this.#onlySent() : this.#sentById(message.id)
+        // Without one it is the late answer to a call that is over.
+        if (waiting !== undefined) this.#settle(waiting, Effect.succeed({ response: message }))
+        else if (message.id === undefined) this.#report("An error without an id was skipped", text.length)
+      }
+    }
+  }
+
+  /** Fails the call that a line is for: by the id in its head, else the only one that waits, else all. */
+  #oversize(head: string, limit: number): void {
+    const { hasMethod, id } = headOf(head)
+    if (hasMethod) return this.#report("A notification that is larger than the limit was skipped")
+    const fail = (waiting: Waiting) => this.#settle(waiting, Effect.fail(new ResponseTooLarge({ limit })))
+    if (id === undefined) return [...this.#waiting.values()].filter((waiting) => waiting.sent).forEach(fail)
+    const waiting = this.#sentById(id)
+    if (waiting !== undefined) fail(waiting)
+  }
+
+  #sentById(id: JsonRpc.RequestId): Waiting | undefined {
+    const waiting = this.#waiting.get(JsonRpc.idKey(id))
+    return waiting?.sent === true ? waiting : undefined
+  }
+
+  #onlySent(): Waiting | undefined {
+    const sent = [...this.#waiting.values()].filter((waiting) => waiting.sent)
+    return sent.length === 1 ? sent[0] : undefined
+  }
+
+  #recipient(params: Json.Object): Waiting | undefined {
+    const token = params[Revision.meta.progressToken]
+    if (JsonRpc.isRequestId(token)) return this.#byToken.get(JsonRpc.idKey(token))
+    const meta = params["_meta"]
+    const subscription = isMembers(meta) ? meta[Revision.meta.subscriptionId] : undefined
+    return JsonRpc.isRequestId(subscription) ? this.#sentById(subscription) : undefined
+  }
+
+  #report(message: string, length?: number): void {
+    this.#reports.push(Effect.logWarning(message, ...length === undefined ? [] : [{ length }]))
+  }
+}
+
+const isMembers = (value: Json.Value | undefined): value is Json.Object => typeof value === "object" && value !== null
+
+const tokenOf = ({ params }: Outgoing): string | undefined => {
+  const meta = params["_meta"]
+  const token = isMembers(meta) ? meta[Revision.meta.progressToken] : undefined
+  return JsonRpc.isRequestId(token) ? JsonRpc.idKey(token) : undefined
+}
