@@ -65,6 +65,14 @@ export interface Handler<out R> {
 }
 
 /**
+ * The services that a handler needs.
+ *
+ * @category type-level
+ * @since 0.1.0
+ */
+export type Services<H extends Handler<unknown>> = H extends Handler<infer R> ? R : never
+
+/**
  * Pairs a tool with its handler, for {@link tools} and `McpServer.register`.
  *
  * @category constructors
@@ -115,9 +123,9 @@ export const tool = <T extends Tool.Any, R = never>(
  * @category layers
  * @since 0.1.0
  */
-export const tools = <R>(
-  handlers: ReadonlyArray<Handler<R>>
-): Layer.Layer<never, never, McpServer | Exclude<R, Provided>> =>
+export const tools = <const Handlers extends ReadonlyArray<Handler<unknown>>>(
+  handlers: Handlers
+): Layer.Layer<never, never, McpServer | Exclude<Services<Handlers[number]>, Provided>> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const server = yield* McpServer
     for (const entry of handlers) {
@@ -126,4 +134,4 @@ export const tools = <R>(
         () => server.unregister(entry.tool.name)
       )
     }
-  })) as Layer.Layer<never, never, McpServer | Exclude<R, Provided>>
+  })) as Layer.Layer<never, never, McpServer | Exclude<Services<Handlers[number]>, Provided>>
