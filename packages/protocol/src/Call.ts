@@ -92,9 +92,7 @@ const modify = (
   f: (call: Call, clock: Clock.Clock) => Call
 ): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> =>
 (self) =>
-  Effect.withFiber((fiber) =>
-    Effect.provideService(self, Current, f(fiber.getRef(Current), fiber.getRef(Clock.Clock)))
-  )
+  Effect.withFiber((fiber) => Effect.provideService(self, Current, f(fiber.getRef(Current), fiber.getRef(Clock.Clock))))
 
 /**
  * Runs an effect with a call that carries nothing. For fibers that outlive the call that happens to start them: a
@@ -126,10 +124,13 @@ export const detach = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, 
 export const withDeadline: {
   (duration: Duration.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, duration: Duration.Input): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, duration: Duration.Input): Effect.Effect<A, E, R> =>
-  modify((call, clock) => combine(call, { deadline: clock.currentTimeMillisUnsafe() + Duration.toMillis(duration) }))(
-    self
-  ))
+} = dual(
+  2,
+  <A, E, R>(self: Effect.Effect<A, E, R>, duration: Duration.Input): Effect.Effect<A, E, R> =>
+    modify((call, clock) => combine(call, { deadline: clock.currentTimeMillisUnsafe() + Duration.toMillis(duration) }))(
+      self
+    )
+)
 
 /**
  * How long each request inside may take, in place of the client's 30 seconds. `Duration.infinity` lifts the bound; a
@@ -141,8 +142,11 @@ export const withDeadline: {
 export const withTimeout: {
   (duration: Duration.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, duration: Duration.Input): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, duration: Duration.Input): Effect.Effect<A, E, R> =>
-  modify((call) => combine(call, { timeout: Duration.toMillis(duration) }))(self))
+} = dual(
+  2,
+  <A, E, R>(self: Effect.Effect<A, E, R>, duration: Duration.Input): Effect.Effect<A, E, R> =>
+    modify((call) => combine(call, { timeout: Duration.toMillis(duration) }))(self)
+)
 
 /**
  * The calls inside end when the token is cancelled or the signal aborts: they fail with `Cancelled` and are cancelled at
@@ -170,8 +174,11 @@ export const withCancellation: {
 export const withCorrelation: {
   (correlation: string): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, correlation: string): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, correlation: string): Effect.Effect<A, E, R> =>
-  modify((call) => combine(call, { correlation }))(self))
+} = dual(
+  2,
+  <A, E, R>(self: Effect.Effect<A, E, R>, correlation: string): Effect.Effect<A, E, R> =>
+    modify((call) => combine(call, { correlation }))(self)
+)
 
 /**
  * The idempotency key of the calls inside. Sending the same key again is the promise that the request is the same one,
@@ -184,8 +191,11 @@ export const withCorrelation: {
 export const withIdempotencyKey: {
   (key: string): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, key: string): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, key: string): Effect.Effect<A, E, R> =>
-  modify((call) => combine(call, { idempotencyKey: key }))(self))
+} = dual(
+  2,
+  <A, E, R>(self: Effect.Effect<A, E, R>, key: string): Effect.Effect<A, E, R> =>
+    modify((call) => combine(call, { idempotencyKey: key }))(self)
+)
 
 /**
  * Hears of the progress of the calls inside: the handler runs for each report, in order, before the call returns.
@@ -219,8 +229,11 @@ export const withProgress: {
 export const withMeta: {
   (meta: Json.Object): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, meta: Json.Object): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, meta: Json.Object): Effect.Effect<A, E, R> =>
-  modify((call) => combine(call, { meta }))(self))
+} = dual(
+  2,
+  <A, E, R>(self: Effect.Effect<A, E, R>, meta: Json.Object): Effect.Effect<A, E, R> =>
+    modify((call) => combine(call, { meta }))(self)
+)
 
 /**
  * What can be laid over a call: the members of {@link Call}, each optional. `deadline` is an instant of the `Clock`.

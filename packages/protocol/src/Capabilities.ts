@@ -110,18 +110,13 @@ type Members = { readonly [key: string]: unknown }
 
 const isMembers = (u: unknown): u is Members => typeof u === "object" && u !== null && !Array.isArray(u)
 
-const missingMembers = (required: Members, declared: Members): Members => {
-  const lacking: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(required)) {
-    const has = declared[key]
-    if (!isMembers(value)) {
-      if (has === undefined) lacking[key] = value
-    } else if (!isMembers(has)) {
-      lacking[key] = value
-    } else {
+const missingMembers = (required: Members, declared: Members): Members =>
+  Object.fromEntries(
+    Object.entries(required).flatMap(([key, value]) => {
+      const has = Object.hasOwn(declared, key) ? declared[key] : undefined
+      if (!isMembers(value)) return has === undefined ? [[key, value]] : []
+      if (!isMembers(has)) return [[key, value]]
       const inner = missingMembers(value, has)
-      if (Object.keys(inner).length > 0) lacking[key] = inner
-    }
-  }
-  return lacking
-}
+      return Object.keys(inner).length > 0 ? [[key, inner]] : []
+    })
+  )

@@ -47,6 +47,10 @@ export const defaultMaxBytes: number = 16 * 1024 * 1024
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const headBytes = 4096
+const smallestBuffer = 1024
+// A larger buffer is given back when its line has ended.
+const keptBytes = 64 * 1024
+const noBytes = new Uint8Array(0)
 const encoder = new TextEncoder()
 
 /**
@@ -59,87 +63,93 @@ const encoder = new TextEncoder()
 export const makeSplitter = (handlers: Handlers, maxBytes: number = defaultMaxBytes): Splitter => {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   const lossy = new TextDecoder("utf-8")
-  let parts: Array<Uint8Array> = []
+  // One byte more than the limit may be the CR of a CRLF.
+  const most = maxBytes + 1
+  // The bytes of a line that came in earlier chunks; one buffer, because a list of tiny chunks costs far more than its
+  // bytes.
+  let buffer = noBytes
   let held = 0
   let skipping = false
   let first = true
 
-  const join = (limit: number): Uint8Array => {
-    if (parts.length === 1) return parts[0]!.subarray(0, limit)
-    const bytes = new Uint8Array(Math.min(held, limit))
-    let offset = 0
-    for (const part of parts) {
-      if (offset >= bytes.length) break
-      bytes.set(part.subarray(0, bytes.length - offset), offset)
-      offset += part.length
-    }
-    return bytes
+  const release = () => {
+    held = 0
+    if (buffer.length > keptBytes) buffer = noBytes
   }
 
   const hold = (part: Uint8Array) => {
-    if (skipping || part.length === 0) return
-    // One byte more than the limit may be the CR of a CRLF.
-    if (held + part.length > maxBytes + 1) {
-      parts.push(part.subarray(0, headBytes))
-      held += Math.min(part.length, headBytes)
-      skip()
-      return
+    const needed = held + part.length
+    if (needed > buffer.length) {
+      const grown = new Uint8Array(Math.min(Math.max(needed, buffer.length * 2, smallestBuffer), most))
+      grown.set(buffer.subarray(0, held))
+      buffer = grown
     }
-    parts.push(part)
-    held += part.length
+    buffer.set(part, held)
+    held = needed
   }
 
-  const skip = () => {
-    skipping = true
-    const head = join(headBytes)
-    parts = []
-    held = 0
+  const tooLarge = (part: Uint8Array) => {
+    const head = new Uint8Array(Math.min(held + part.length, headBytes))
+    head.set(buffer.subarray(0, Math.min(held, head.length)))
+    if (held < head.length) head.set(part.subarray(0, head.length - held), held)
+    release()
     handlers.oversize(lossy.decode(head))
   }
 
-  const endLine = () => {
+  const lineOf = (part: Uint8Array): Uint8Array => {
+    if (held === 0) return part
+    hold(part)
+    return buffer.subarray(0, held)
+  }
+
+  /** Takes the last part of a line. */
+  const endLine = (part: Uint8Array) => {
+    const isFirst = first
+    first = false
     if (skipping) {
       skipping = false
-      first = false
       return
     }
-    let line = join(held)
+    if (held + part.length > most) return tooLarge(part)
+    let line = lineOf(part)
     if (line.at(-1) === carriageReturn) line = line.subarray(0, -1)
     if (line.length > maxBytes) {
-      skip()
-      skipping = false
-      first = false
-      return
+      held = 0
+      return tooLarge(line)
     }
-    parts = []
-    held = 0
-    if (first && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf) line = line.subarray(3)
-    first = false
-    if (line.length === 0) return
-    let text: string
+    if (isFirst && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf) line = line.subarray(3)
+    const text = line.length === 0 ? "" : decoded(line)
+    release()
+    if (text === undefined) handlers.malformed()
+    else if (line.length > 0) handlers.frame(text)
+  }
+
+  const decoded = (line: Uint8Array): string | undefined => {
     try {
-      text = decoder.decode(line)
+      return decoder.decode(line)
     } catch {
-      return handlers.malformed()
+      return undefined
     }
-    handlers.frame(text)
   }
 
   return {
     feed: (chunk) => {
       let start = 0
       for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
-        hold(chunk.subarray(start, end))
-        endLine()
+        endLine(chunk.subarray(start, end))
         start = end + 1
       }
-      // Copied: the owner of the chunk may use its memory again.
-      if (start < chunk.length) hold(chunk.slice(start))
+      if (skipping || start === chunk.length) return
+      const rest = chunk.subarray(start)
+      if (held + rest.length > most) {
+        skipping = true
+        tooLarge(rest)
+      } else hold(rest)
     },
     end: () => {
       const rest = held
-      parts = []
       held = 0
+      buffer = noBytes
       return rest
     }
   }

@@ -7,6 +7,7 @@
 import type * as Result from "effect/Result"
 import type * as Json from "./Json.ts"
 import { httpRules as rules } from "./revision/current.ts"
+import type { Revision } from "./revision/Definition.ts"
 
 /**
  * The names of the headers that the protocol defines, in lower case.
@@ -81,14 +82,16 @@ export const parameterHeaders: (
 ) => ReadonlyArray<readonly [name: string, value: string]> = rules.parameterHeaders
 
 /**
- * The headers of a request: version, method and, where the method has one, the name.
+ * The headers of a request: version, method and, where the method has one, the name. `revision` is the one that is
+ * spoken with its extensions (`Revision.extend`), whose methods may have names too; default: `Revision.latest`.
  *
  * @category headers
  * @since 0.1.0
  */
 export const requestHeaders: (
   method: string,
-  params: Json.Object
+  params: Json.Object,
+  revision?: Revision
 ) => ReadonlyArray<readonly [name: string, value: string]> = rules.requestHeaders
 
 /**

@@ -7,8 +7,10 @@
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { sameNumber } from "./internal/decimal.ts"
 
-const ExactNumberTypeId = "~fairlead/protocol/Json/ExactNumber" as const
+// A symbol, because a string could stand as a key in what a peer sends.
+const ExactNumberTypeId: unique symbol = Symbol.for("~fairlead/protocol/Json/ExactNumber")
 
 /**
  * A JSON value.
@@ -36,7 +38,7 @@ export interface Object {
  * @since 0.1.0
  */
 export class ExactNumber {
-  readonly [ExactNumberTypeId] = ExactNumberTypeId
+  readonly [ExactNumberTypeId]: typeof ExactNumberTypeId = ExactNumberTypeId
   /** The number as it stands in the JSON text. */
   readonly source: string
 
@@ -192,27 +194,6 @@ const endOfString = (text: string, from: number): number => {
 
 function keepExact(this: unknown, _key: string, value: unknown, context: { readonly source?: string }): unknown {
   if (typeof value !== "number" || context.source === undefined) return value
-  return sameNumber(context.source, String(value)) ? value : new ExactNumber(context.source)
-}
-
-/** Whether two decimal texts are the same number, however they are written. */
-const sameNumber = (a: string, b: string): boolean => {
-  if (a === b) return true
-  const left = normalize(a)
-  const right = normalize(b)
-  return left !== undefined && right !== undefined && left.digits === right.digits &&
-    (left.digits === "" || (left.exponent === right.exponent && left.negative === right.negative))
-}
-
-const normalize = (text: string) => {
-  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
-  if (match === null) return undefined
-  const [, sign, integer, fraction = "", exponent = "0"] = match
-  const all = `${integer}${fraction}`.replace(/^0+/, "")
-  const digits = all.replace(/0+$/, "")
-  return {
-    negative: sign === "-",
-    digits,
-    exponent: Number(exponent) - fraction.length + (all.length - digits.length)
-  }
+  const written = String(value)
+  return written === context.source || sameNumber(context.source, written) ? value : new ExactNumber(context.source)
 }

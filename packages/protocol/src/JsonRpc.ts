@@ -194,7 +194,9 @@ const fromResponse = (value: Json.Object, id: RequestId | undefined): Result.Res
     if (!Json.isObject(result)) return invalid(id, codes.invalidRequest, "`result` must be an object")
     return Result.succeed({ _tag: "Success", id, result })
   }
-  if (result !== undefined) return invalid(id, codes.invalidRequest, "A response has a `result` or an `error`, not both")
+  if (result !== undefined) {
+    return invalid(id, codes.invalidRequest, "A response has a `result` or an `error`, not both")
+  }
   if (!isErrorObject(error)) {
     return invalid(id, codes.invalidRequest, "`error` needs an integer `code` and a string `message`")
   }

@@ -12,11 +12,12 @@ import * as Schema from "effect/Schema"
 import type { ClientCapabilities } from "./Capabilities.ts"
 import * as Content from "./Content.ts"
 import * as HttpRules from "./HttpRules.ts"
-import { decoderOf, documentOf, encoderOf, findProblem } from "./internal/jsonCodec.ts"
+import { decoderOf, definitionName, documentOf, encoderOf, findProblem } from "./internal/jsonCodec.ts"
 import * as Json from "./Json.ts"
 
 const TypeId = "~fairlead/protocol/Tool" as const
-const ReplyTypeId = "~fairlead/protocol/Tool/Reply" as const
+// A symbol, because an output may hold what a peer sent, in which a string could stand as a key.
+const ReplyTypeId: unique symbol = Symbol.for("~fairlead/protocol/Tool/Reply")
 
 /**
  * A tool definition.
@@ -275,8 +276,9 @@ export const isReply = (u: unknown): u is Reply<unknown> => typeof u === "object
 const documentAnnotation = "~fairlead/protocol/Tool/document"
 
 /**
- * A schema that is published as the JSON Schema given, word for word. Arguments are decoded with `schema`: by default
- * any object passes, so give one that checks what the document says.
+ * A schema that is published as the JSON Schema given, word for word, as the `input` or the `output` of a tool; inside
+ * another schema the document is not looked at. Arguments are decoded with `schema`: by default any object passes, so
+ * give one that checks what the document says.
  *
  * **Example** (A hand-written JSON Schema)
  *
@@ -437,7 +439,8 @@ const directionOf = <S extends Schema.Top>(schema: S): Direction<S> => ({
 })
 
 const published = (schema: Schema.Top, direction: Direction<Schema.Top>): Json.Object => {
-  const document = schema.ast.annotations?.[documentAnnotation]
+  const document = Schema.resolveAnnotations(schema)?.[documentAnnotation] ??
+    schema.ast.annotations?.[documentAnnotation]
   return Json.isObject(document) ? document : documentOf(direction.encode)
 }
 
@@ -455,8 +458,9 @@ const isObjectSchema = (schema: Json.Object, root: Json.Object): boolean => {
   if (schema["type"] === "object") return true
   const ref = schema["$ref"]
   const definitions = root["$defs"]
-  if (typeof ref !== "string" || !Json.isObject(definitions)) return false
-  const target = definitions[ref.replace("#/$defs/", "")]
+  const name = definitionName(ref)
+  if (name === undefined || !Json.isObject(definitions)) return false
+  const target = definitions[name]
   return Json.isObject(target) && target["type"] === "object"
 }
 

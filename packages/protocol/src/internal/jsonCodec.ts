@@ -2,6 +2,7 @@
  * From a schema: the JSON Schema that is published, the codec that decodes what a peer sends and the one that encodes
  * what we send. All three come from `Schema.toCodecJson` of the author's schema, made once, so they cannot disagree.
  */
+import * as JsonPointer from "effect/JsonPointer"
 import type * as JsonSchema from "effect/JsonSchema"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -63,7 +64,7 @@ const first = <A, B>(items: ReadonlyArray<A>, f: (item: A, index: number) => B |
   return undefined
 }
 
-/** A schema for any JSON value, numbers that a double cannot hold included. */
+/** Any JSON value, numbers that a double cannot hold included; an undefined member is one that is left out. */
 const JsonValue: Schema.Codec<Json.Value> = Schema.declare<Json.Value>(
   (u): u is Json.Value => isJson(u),
   { expected: "a JSON value", toCodecJson: () => undefined }
@@ -78,7 +79,9 @@ const isJson = (u: unknown): boolean => {
       return Number.isFinite(u)
     case "object":
       if (u === null || Json.isExactNumber(u)) return true
-      return Array.isArray(u) ? u.every(isJson) : Object.values(u).every(isJson)
+      return Array.isArray(u)
+        ? u.every(isJson)
+        : Object.values(u).every((member) => member === undefined || isJson(member))
     default:
       return false
   }
@@ -92,11 +95,15 @@ const unknownLink = Schema.toCodecJson(Schema.Unknown).ast.encoding?.[0]
 const jsonId = "effect/schema/Json"
 
 /** The codec a peer's JSON is decoded with. A null for a property declared with `Schema.optional` counts as absent. */
-export const decoderOf = <S extends Schema.Top>(schema: S): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> =>
+export const decoderOf = <S extends Schema.Top>(
+  schema: S
+): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> =>
   Schema.make(lean(Schema.toCodecJson(schema).ast, decoding))
 
 /** The codec our JSON is encoded with, and the one that is published. */
-export const encoderOf = <S extends Schema.Top>(schema: S): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> =>
+export const encoderOf = <S extends Schema.Top>(
+  schema: S
+): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> =>
   Schema.make(lean(Schema.toCodecJson(schema).ast, encoding))
 
 interface Mode {
@@ -190,7 +197,10 @@ const leanProperty = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
   }
   const types = ast.types.filter((type) => type._tag !== "Undefined")
   if (types.length === ast.types.length || types.length === 0) return lean(ast, mode)
-  const inner = lean(types.length === 1 ? types[0]! : clone(ast, { types, context: undefined }), mode)
+  const inner = lean(
+    types.length === 1 ? annotated(types[0]!, ast.annotations) : clone(ast, { types, context: undefined }),
+    mode
+  )
   return Schema.optionalKey(Schema.make<Schema.Top>(inner)).pipe(
     Schema.decodeTo(Schema.optional(Schema.make<Schema.Top>(SchemaAST.toType(inner))), {
       decode: SchemaGetter.passthrough(),
@@ -198,6 +208,10 @@ const leanProperty = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
     })
   ).ast
 }
+
+/** A node with more annotations, which count before its own. */
+const annotated = (ast: SchemaAST.AST, annotations: Schema.Annotations.Annotations | undefined): SchemaAST.AST =>
+  annotations === undefined ? ast : Schema.make<Schema.Top>(ast).annotate(annotations).ast
 
 /** A copy of a node with some members replaced; nodes are immutable and their classes have no such method in public. */
 const clone = <A extends SchemaAST.AST>(ast: A, members: Partial<Record<string, unknown>>): A => {
@@ -224,12 +238,16 @@ export const documentOf = (encoder: Schema.Top): Json.Object => {
     : { ...root, $defs: Object.fromEntries(names.map((name) => [name, tidy(definitions[name]!)])) }
 }
 
-const prefix = "#/$defs/"
+/** The definition that a `$ref` points to; identifiers may hold what a pointer escapes. */
+export const definitionName = (ref: unknown): string | undefined => {
+  const path = typeof ref === "string" ? JsonPointer.parseUriFragment(ref) : undefined
+  return path?.length === 2 && path[0] === "$defs" ? path[1] : undefined
+}
 
 const inlineRoot = (schema: JsonSchema.JsonSchema, definitions: JsonSchema.Definitions): JsonSchema.JsonSchema => {
   const { $ref, ...rest } = schema
-  if (typeof $ref !== "string" || !$ref.startsWith(prefix)) return schema
-  const target = definitions[$ref.slice(prefix.length)]
+  const name = definitionName($ref)
+  const target = name === undefined ? undefined : definitions[name]
   return target === undefined ? schema : inlineRoot({ ...target, ...rest }, definitions)
 }
 
@@ -239,8 +257,8 @@ const usedDefinitions = (schema: JsonSchema.JsonSchema, definitions: JsonSchema.
     if (Array.isArray(value)) return value.forEach(visit)
     if (typeof value !== "object" || value === null) return
     for (const [key, member] of Object.entries(value)) {
-      if (key === "$ref" && typeof member === "string" && member.startsWith(prefix)) {
-        const name = member.slice(prefix.length)
+      const name = key === "$ref" ? definitionName(member) : undefined
+      if (name !== undefined) {
         if (!used.has(name)) {
           used.add(name)
           visit(definitions[name])
@@ -264,7 +282,10 @@ const tidy = (value: unknown): Json.Value => {
     if (key === "additionalProperties" && member === true) continue
     if (schema["type"] === "integer" && key === "minimum" && member === Number.MIN_SAFE_INTEGER) continue
     if (schema["type"] === "integer" && key === "maximum" && member === Number.MAX_SAFE_INTEGER) continue
-    entries.push([key, verbatim.has(key) ? member as Json.Value : key === "properties" ? tidyEach(member) : tidy(member)])
+    entries.push([
+      key,
+      verbatim.has(key) ? member as Json.Value : key === "properties" ? tidyEach(member) : tidy(member)
+    ])
   }
   return Object.fromEntries(entries)
 }
@@ -284,4 +305,3 @@ const flattened = (schema: Record<string, unknown>): Record<string, unknown> => 
 /** The keys of `properties` are names, not keywords. */
 const tidyEach = (properties: unknown): Json.Value =>
   Object.fromEntries(Object.entries(properties as object).map(([name, schema]) => [name, tidy(schema)]))
-

@@ -3,7 +3,9 @@
  */
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
+import { sameNumber } from "../../internal/decimal.ts"
 import * as Json from "../../Json.ts"
+import type { Revision } from "../Definition.ts"
 import { definition, meta } from "./definition.ts"
 
 export const headerNames = {
@@ -35,8 +37,20 @@ export const encodeValue = (value: string): string => {
     : `${prefix}${Base64.encode(encoder.encode(value))}${suffix}`
 }
 
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
+
+/** Without the optional white space around it, and nothing else: `trim` would take what is no header character. */
+const trimmed = (header: string): string => {
+  // By hand: a pattern for the last spaces takes quadratic time on a long run of them.
+  let start = 0
+  while (isSpace(header.charCodeAt(start))) start++
+  let end = header.length
+  while (end > start && isSpace(header.charCodeAt(end - 1))) end--
+  return header.slice(start, end)
+}
+
 export const decodeValue = (header: string): Result.Result<string, string> => {
-  const value = header.replace(/^[ \t]+|[ \t]+$/g, "")
+  const value = trimmed(header)
   if (!legalValue.test(value)) return Result.fail("has characters outside visible ASCII")
   if (value === "=?base64?=") return Result.fail("is an incomplete base64 value")
   if (!looksEncoded(value)) return Result.succeed(value)
@@ -67,6 +81,8 @@ export const annotation = "x-mcp-header"
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // Values of these keywords are data, not schemas.
 const dataKeywords = new Set(["const", "default", "enum", "examples"])
+// The keys of the values of these keywords are names, not keywords.
+const namedKeywords = new Set(["patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired"])
 const maxDepth = 64
 
 /** The headers that a tool's input schema asks for (spec: Schema Extension), or why the schema is not valid. */
@@ -103,8 +119,7 @@ export const plan = (schema: Json.Object): Result.Result<ReadonlyArray<Parameter
       if (dataKeywords.has(key) || key === annotation) continue
       if (key === "properties" && Json.isObject(member)) {
         for (const [name, property] of Object.entries(member)) visit(property, [...path, name], reachable, depth + 1)
-      } else if (key === "patternProperties" || key === "$defs" || key === "definitions" || key === "dependentSchemas") {
-        // The keys of these are names, not keywords.
+      } else if (namedKeywords.has(key)) {
         if (Json.isObject(member)) {
           for (const [name, sub] of Object.entries(member)) visit(sub, [...path, key, name], false, depth + 1)
         }
@@ -156,13 +171,14 @@ export const parameterHeaders = (
 /** The headers every request has: version, method, and the name where the method has one. */
 export const requestHeaders = (
   method: string,
-  params: Json.Object
+  params: Json.Object,
+  revision: Revision = definition
 ): ReadonlyArray<readonly [name: string, value: string]> => {
   const headers: Array<readonly [string, string]> = [
-    [headerNames.protocolVersion, definition.version],
+    [headerNames.protocolVersion, revision.version],
     [headerNames.method, method]
   ]
-  const routingName = definition.methods.get(method)?.routingName
+  const routingName = revision.methods.get(method)?.routingName
   const name = routingName === undefined ? undefined : params[routingName]
   if (typeof name === "string") headers.push([headerNames.name, encodeValue(name)])
   return headers
@@ -174,7 +190,7 @@ type Lookup = (name: string) => string | undefined
 export const checkVersionHeader = (header: Lookup, version: string): string | undefined => {
   const value = header(headerNames.protocolVersion)
   if (value === undefined) return "The MCP-Protocol-Version header is missing"
-  return value.trim() === version ? undefined : `The MCP-Protocol-Version header differs from ${meta.protocolVersion}`
+  return trimmed(value) === version ? undefined : `The MCP-Protocol-Version header differs from ${meta.protocolVersion}`
 }
 
 /** What is wrong with the routing headers, if anything (spec: Server Validation). */
@@ -186,7 +202,7 @@ export const checkRoutingHeaders = (
 ): string | undefined => {
   const sent = header(headerNames.method)
   if (sent === undefined) return "The Mcp-Method header is missing"
-  if (sent.trim() !== method) return "The Mcp-Method header differs from the body's method"
+  if (trimmed(sent) !== method) return "The Mcp-Method header differs from the body's method"
   if (routingName === undefined) return undefined
   const name = params[routingName]
   // A body without its name is refused for its parameters, not for its headers.
@@ -209,12 +225,13 @@ export const checkParameterHeaders = (
   for (const parameter of plan) {
     const value = valueAt(args, parameter.path)
     const expected = printed(value)
-    // An argument of another type fails its schema later, with a better message.
-    if (expected === undefined && value !== undefined && value !== null) continue
     const sent = header(parameter.header)
     if (expected === undefined) {
-      if (sent !== undefined) return `The ${parameter.header} header has no argument to repeat`
-      continue
+      // An argument that no header can repeat fails its schema later, with a better message.
+      if (sent === undefined) continue
+      return value === undefined || value === null
+        ? `The ${parameter.header} header has no argument to repeat`
+        : `The ${parameter.header} header differs from its argument`
     }
     if (sent === undefined) return `The ${parameter.header} header is missing`
     const decoded = decodeValue(sent)
@@ -224,8 +241,6 @@ export const checkParameterHeaders = (
   return undefined
 }
 
-const decimal = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
 // Integers are compared as numbers: 42.0 and 42 are the same (spec: Server Validation).
 const sameValue = (sent: string, value: Json.Value | undefined, expected: string): boolean =>
-  sent === expected || (typeof value === "number" && decimal.test(sent) && Number(sent) === value)
+  sent === expected || (typeof value === "number" && sameNumber(sent, expected))

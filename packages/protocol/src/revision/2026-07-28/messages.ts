@@ -2,6 +2,8 @@ import * as Schema from "effect/Schema"
 import { ClientCapabilities, Implementation, ServerCapabilities } from "../../Capabilities.ts"
 import { Annotations, Block, Icon, ResourceContents } from "../../Content.ts"
 import { AnyObject, Meta, open } from "../../internal/open.ts"
+import { type ExactNumber, isExactNumber } from "../../Json.ts"
+import { isRequestId } from "../../JsonRpc.ts"
 import { meta } from "./definition.ts"
 
 const Icons = Schema.optionalKey(Schema.Array(Icon))
@@ -9,12 +11,16 @@ const Text = Schema.optionalKey(Schema.String)
 const StringMap = Schema.Record(Schema.String, Schema.String)
 
 /**
- * A request id or progress token: a string or an integer.
+ * A request id or progress token: a string or an integer, of any size.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const RequestId = Schema.Union([Schema.String, Schema.Int])
+export const RequestId = Schema.Union([
+  Schema.String,
+  Schema.Int,
+  Schema.declare<ExactNumber>((u): u is ExactNumber => isExactNumber(u) && isRequestId(u), { expected: "an integer" })
+])
 
 /**
  * The levels of log messages, least severe first. Deprecated by the revision (SEP-2577), fully functional.
