@@ -260,6 +260,10 @@ const exportPages = (
 const modulePage = (installed: Installed, module: Module, exported: ReadonlyArray<Exported>): PageDraft => {
   const inside = exported.filter((entry) => entry.module === module.specifier)
   const title = module.namespace ?? module.specifier
+  // A module that says nothing of itself is about what has its name.
+  const summary = module.doc.summary !== ""
+    ? module.doc.summary
+    : inside.find(({ name }) => name === module.namespace)?.doc.summary ?? ""
   const list = inside.map((entry) => {
     const summary = firstSentence(entry.doc.summary)
     return `- \`${entry.name}\`${summary === "" ? "" : `: ${summary}`}`
@@ -268,11 +272,11 @@ const modulePage = (installed: Installed, module: Module, exported: ReadonlyArra
     id: module.specifier,
     title,
     kind: "export",
-    card: { summary: module.doc.summary },
+    card: { summary },
     fields: {
       name: title.split("/").pop()!,
       module: `${installed.label} ${module.specifier}`,
-      summary: module.doc.summary,
+      summary,
       body: module.doc.body,
       code: module.doc.code
     },
@@ -281,7 +285,7 @@ const modulePage = (installed: Installed, module: Module, exported: ReadonlyArra
       module.doc.markdown,
       list.length === 0 ? "" : `Exports:\n\n${list.join("\n")}`
     ].filter((part) => part !== "").join("\n\n"),
-    hidden: module.doc.summary === "",
+    hidden: summary === "",
     deprecated: false
   }
 }

@@ -1,6 +1,6 @@
 import * as Segment from "./Segment.ts"
 import * as Synonyms from "./Synonyms.ts"
-import { type QueryWord, queryWords, terms } from "./Terms.ts"
+import { nameTerms, type QueryWord, queryWords } from "./Terms.ts"
 import { weights } from "./Weights.ts"
 
 /** A page that matches a query. */
@@ -194,7 +194,10 @@ export class Ranking {
     for (const joined of new Set(word.joined)) {
       exact(joined, 1)
     }
-    if (out.length > 0) {
+    for (const term of word.meaning) {
+      exact(term, weights.meaning)
+    }
+    if (out.length > 0 || word.meaning.length > 0) {
       if (word.plain) {
         for (const synonym of Synonyms.of(word.term)) {
           exact(synonym, weights.synonym)
@@ -248,30 +251,65 @@ export class Ranking {
         out[place] = { ...match, score: out[place]!.score }
       }
     }
-    return out.slice(0, limit)
+    return diverse(out, limit)
   }
 }
 
+// The more a package has to say, the more likely it is that a question is about it.
 const packagePrior = ({ direct, nested, segment }: Source): number =>
   (direct ? 1 : nested ? weights.nested : weights.transitive) *
-  (segment.info.label.startsWith("@types/") ? weights.typesPackage : 1)
+  (segment.info.label.startsWith("@types/") ? weights.typesPackage : 1) *
+  (1 + weights.size * Math.log10(1 + segment.info.pages))
 
 const pagePrior = (segment: Segment.Segment, page: number): number =>
   (Segment.isDeprecated(segment, page) ? weights.deprecated : 1) *
   (Segment.isMember(segment, page) ? weights.member : 1) *
+  (Segment.isModule(segment, page) ? weights.module : 1) *
   (Segment.isType(segment, page) ? weights.type : 1) *
   (Segment.kindOf(segment, page) === "export" ? 1 : weights.document)
 
-// The words of a package's name without its scope: `fast` and `check`.
-const packageWords = (label: string): ReadonlyArray<string> =>
-  label.replace(/^@[^/]+\//, "").replace(/(?<=.)@.*$/, "").toLowerCase().split(/[^a-z0-9]+/).filter((word) =>
-    word !== ""
-  )
+// Chooses the best pages one after another, those of a module less with each of its pages that has been chosen.
+const diverse = (matches: ReadonlyArray<Match>, limit: number): ReadonlyArray<Match> => {
+  const rest = matches.map((match) => ({ match, group: groupOf(match.segment.ids.get(match.page)) }))
+  const chosen = new Map<string, number>()
+  const out: Array<Match> = []
+  while (out.length < limit && rest.length > 0) {
+    let best = 0
+    let bestScore = -1
+    for (let i = 0; i < rest.length && rest[i]!.match.score > bestScore; i++) {
+      const score = rest[i]!.match.score * weights.repeated ** (chosen.get(rest[i]!.group) ?? 0)
+      if (score > bestScore) {
+        best = i
+        bestScore = score
+      }
+    }
+    const [{ group, match }] = rest.splice(best, 1) as [(typeof rest)[number]]
+    chosen.set(group, (chosen.get(group) ?? 0) + 1)
+    out.push({ ...match, score: bestScore })
+  }
+  return out
+}
+
+// The module or document that a page belongs to.
+const groupOf = (id: string): string => id.slice(0, id.indexOf("#") + 1) || id
+
+// What packages of a scope are called for their part in it: only with the scope it is their name.
+const parts = new Set(
+  "api app base cli client common config core helpers node runtime server shared test types utils".split(" ")
+)
+
+// The words of a package's name, without its scope if they mean something without it: `fast` and `check`.
+const packageWords = (label: string): ReadonlyArray<string> => {
+  const split = (text: string) => text.toLowerCase().split(/[^a-z0-9]+/).filter((word) => word !== "")
+  const [, scope, name] = /^(?:@([^/]+)\/)?([^@]+)/.exec(label)!
+  return scope !== undefined && parts.has(name!.toLowerCase()) ? split(`${scope} ${name}`) : split(name!)
+}
 
 // The terms that a query says, and how surely.
 const spoken = (words: ReadonlyArray<QueryWord>): ReadonlyMap<string, number> => {
   const said = new Map<string, number>()
-  for (const { plain, term } of words) {
+  for (const { meaning, plain, term } of words) {
+    meaning.forEach((other) => said.set(other, 1))
     if (plain) {
       for (const synonym of Synonyms.of(term)) {
         said.set(synonym, Math.max(said.get(synonym) ?? 0, 0.5))
@@ -288,7 +326,7 @@ const titleCoverage = (title: string, said: ReadonlyMap<string, number>): number
   let total = 0
   let covered = 0
   for (const [text, weight] of [[title.slice(0, dot + 1), 0.5], [title.slice(dot + 1), 1]] as const) {
-    for (const term of terms(text)) {
+    for (const term of nameTerms(text)) {
       total += weight
       covered += weight * (said.get(term) ?? 0)
     }

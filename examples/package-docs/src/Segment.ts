@@ -7,7 +7,7 @@ import { terms } from "./Terms.ts"
 import { weights } from "./Weights.ts"
 
 /** Raised by every change of what is stored, or of how texts are made into terms or weighed. */
-const format = 1
+const format = 5
 const magic = 0x46504431
 
 /** What is known of a package without looking at its pages. */
@@ -100,6 +100,7 @@ const hiddenFlag = 4
 const deprecatedFlag = 8
 const memberFlag = 16
 const typeFlag = 32
+const moduleFlag = 64
 
 const fields: ReadonlyArray<keyof Fields> = ["name", "module", "summary", "body", "code"]
 
@@ -111,7 +112,9 @@ export const isHidden = (segment: Segment, page: number): boolean => (segment.fl
 export const isDeprecated = (segment: Segment, page: number): boolean => (segment.flags[page]! & deprecatedFlag) !== 0
 /** The page is about a type, that has no value of the same name. */
 export const isType = (segment: Segment, page: number): boolean => (segment.flags[page]! & typeFlag) !== 0
-/** The page is about a member of an export, or about a module. */
+/** The page is about a module. */
+export const isModule = (segment: Segment, page: number): boolean => (segment.flags[page]! & moduleFlag) !== 0
+/** The page is about a member of an export. */
 export const isMember = (segment: Segment, page: number): boolean => (segment.flags[page]! & memberFlag) !== 0
 
 // Makes the postings of pages: for each term the pages it is in, and how much it weighs there.
@@ -181,7 +184,9 @@ export const encode = (installed: Installed, extracted: Extracted): Buffer => {
     pages,
     (page) =>
       kinds.indexOf(page.kind) | (page.hidden ? hiddenFlag : 0) | (page.deprecated ? deprecatedFlag : 0) |
-      (page.kind === "export" && page.card.export === undefined ? memberFlag : 0) |
+      (page.kind === "export" && page.card.export === undefined
+        ? page.id.includes("#") ? memberFlag : moduleFlag
+        : 0) |
       (/^(?:interface|type|namespace|, )+$/.test(page.card.export?.kind ?? "") ? typeFlag : 0)
   )
   const cards = pack(pages.map((page) => Buffer.from(JSON.stringify(cut(page.card)))))

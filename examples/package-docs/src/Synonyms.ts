@@ -1,60 +1,48 @@
 import { stem } from "./Stem.ts"
-
-// Words that stand for the same thing in the documentation of different libraries.
-const groups: ReadonlyArray<string> = [
-  "parallel concurrent concurrency simultaneously",
-  "subprocess child process spawn",
-  "env environment",
-  "config configuration settings",
-  "unique distinct duplicate",
-  "delete remove",
-  "abort cancel interrupt",
-  "clock time timer",
-  "secret redacted sensitive password",
-  "cache memoize remember",
-  "mock fake stub",
-  "autocomplete suggest suggestion",
-  "serialize encode stringify",
-  "deserialize decode parse",
-  "save persist store serialize",
-  "limit max maximum",
-  "begin start",
-  "stop end shutdown",
-  "close release dispose finalizer cleanup",
-  "wait await",
-  "promise async",
-  "argument parameter arg param",
-  "option flag",
-  "folder directory",
-  "function callback",
-  "dictionary record map",
-  "random arbitrary",
-  "queue channel",
-  "publish broadcast",
-  "error failure exception",
-  "required mandatory",
-  "merge combine",
-  "every all",
-  "convert transform",
-  "first race",
-  "default fallback",
-  "debounce quiet",
-  "batch group chunk",
-  "exhaustive every",
-  "date datetime",
-  "forever detach daemon",
-  "intercept mock"
-]
+import * as Thesaurus from "./Thesaurus.ts"
 
 const table = new Map<string, Set<string>>()
-for (const group of groups) {
-  const stems = group.split(" ").map(stem)
-  for (const one of stems) {
-    const others = table.get(one) ?? new Set()
-    stems.forEach((other) => other !== one && others.add(other))
-    table.set(one, others)
+const link = (from: string, to: string) => {
+  if (from !== to) {
+    table.set(from, (table.get(from) ?? new Set()).add(to))
+  }
+}
+for (const group of Thesaurus.groups) {
+  const [before, after] = group.split(" > ").map((words) => words.split(" ").map(stem)) as [
+    ReadonlyArray<string>,
+    ReadonlyArray<string> | undefined
+  ]
+  if (after === undefined) {
+    const [head, ...others] = before
+    others.forEach((other) => {
+      link(head!, other)
+      link(other, head!)
+    })
+  } else {
+    before.forEach((from) => after.forEach((to) => link(from, to)))
   }
 }
 
 /** Terms that mean about the same as a term. */
 export const of = (term: string): Iterable<string> => table.get(term) ?? []
+
+interface Phrase {
+  readonly words: ReadonlyArray<string>
+  /** What it is indexed under. */
+  readonly term: string
+  /** Terms that say the same. */
+  readonly terms: ReadonlyArray<string>
+}
+
+// By their first word, the longest first.
+const byFirst = new Map<string, Array<Phrase>>()
+for (const line of Thesaurus.phrases) {
+  const [phrase, meaning] = line.split(": ") as [string, string]
+  const words = phrase.split(" ")
+  const entry = { words, term: words.join(""), terms: meaning === "-" ? [] : meaning.split(" ").map(stem) }
+  byFirst.set(words[0]!, [...(byFirst.get(words[0]!) ?? []), entry].sort((a, b) => b.words.length - a.words.length))
+}
+
+/** The longest phrase that begins at a word of a text, if there is one. */
+export const phraseAt = (words: ReadonlyArray<string>, at: number): Phrase | undefined =>
+  byFirst.get(words[at]!)?.find((phrase) => phrase.words.every((word, i) => words[at + i] === word))

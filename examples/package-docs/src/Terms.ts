@@ -1,4 +1,5 @@
 import { stem } from "./Stem.ts"
+import * as Synonyms from "./Synonyms.ts"
 import { weights } from "./Weights.ts"
 
 /** A word of a query. */
@@ -13,6 +14,8 @@ export interface QueryWord {
   readonly plain: boolean
   /** Terms of it and a word next to it written as one: `backpressur` for "back pressure". */
   readonly joined: ReadonlyArray<string>
+  /** Terms that say the same as a phrase: `sum` for "add up". */
+  readonly meaning: ReadonlyArray<string>
 }
 
 const stopWords = new Set(
@@ -29,12 +32,29 @@ const weakWords = new Set(
     "several specific start thing time type value work write").split(" ")
 )
 
+// Words that say how the others belong together, which name things at times.
+const functionWords = new Set(
+  ("about above across after again against almost along already also although always among another anything around " +
+    "automatically because become before behind below beneath beside besides best better between beyond both certain " +
+    "despite different directly down during easily either else enough even everything exactly extra few further good " +
+    "here however instead later least less long maybe might must neither never next nobody none nor nothing now off " +
+    "often onto otherwise per perhaps plain properly quickly quite rather right safely several simply since somehow " +
+    "someone something sometimes somewhere soon still though through throughout together toward towards twice under " +
+    "unless until upon usually various very via well whatever whenever wherever whichever whole whose yet").split(" ")
+)
+
 const camel = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
 
 /** The terms of prose or code, in their order; an identifier gives its parts and, joined, itself. */
 export const terms = (text: string, keepStopWords = false): Array<string> => {
   const out: Array<string> = []
-  for (const [word] of ascii(text).matchAll(/[A-Za-z0-9]+/g)) {
+  const words = ascii(text).match(/[A-Za-z0-9]+/g) ?? []
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!
+    const phrase = Synonyms.phraseAt(words, at)
+    if (phrase !== undefined && phrase.terms.length > 0) {
+      out.push(phrase.term)
+    }
     const parts = word.match(camel) ?? [word]
     for (const part of parts) {
       const lower = part.toLowerCase()
@@ -49,13 +69,22 @@ export const terms = (text: string, keepStopWords = false): Array<string> => {
   return out
 }
 
+/** The terms of a name, without those that are several words written as one. */
+export const nameTerms = (text: string): Array<string> =>
+  (ascii(text).match(camel) ?? []).flatMap((part) => {
+    const lower = part.toLowerCase()
+    return stopWords.has(lower) ? [] : [stem(lower)]
+  })
+
 /** The words of a query, each once. */
 export const queryWords = (query: string): ReadonlyArray<QueryWord> => {
   const words = new Map<string, Mutable<QueryWord>>()
   let before: Mutable<QueryWord> | undefined
-  const add = (word: Omit<QueryWord, "joined">) => {
+  const add = (word: Omit<QueryWord, "joined" | "meaning">) => {
     const known = words.get(word.term)
-    const next = known !== undefined && known.weight >= word.weight ? known : { ...word, joined: known?.joined ?? [] }
+    const next = known !== undefined && known.weight >= word.weight
+      ? known
+      : { ...word, joined: known?.joined ?? [], meaning: known?.meaning ?? [] }
     words.set(word.term, next)
     if (before?.plain && next.plain && before !== next) {
       const joined = before.raw + next.raw
@@ -64,29 +93,44 @@ export const queryWords = (query: string): ReadonlyArray<QueryWord> => {
     }
     before = next
   }
-  for (const [chunk] of ascii(query).matchAll(/[A-Za-z0-9_@/.#$-]+/g)) {
+  const chunks = [...ascii(query).matchAll(/[A-Za-z0-9_@/.#$-]+/g)].flatMap(([chunk]) => {
     // `Effect.catchTag` and `fast-check` are looked for as they stand, `end.` at a sentence's end is a plain word.
     const code = /[A-Za-z0-9][.#/][A-Za-z0-9]/.test(chunk) || /[a-z][A-Z]/.test(chunk)
-    for (const [word] of chunk.matchAll(/[A-Za-z0-9]+/g)) {
-      const parts = word.match(camel) ?? [word]
-      for (const part of parts) {
-        const raw = part.toLowerCase()
-        if (!code && stopWords.has(raw)) {
-          before = undefined
-          continue
-        }
-        const weight = code && parts.length > 1
-          ? weights.identifierPart
-          : !code && weakWords.has(raw)
-          ? weights.weakWord
-          : 1
-        add({ term: stem(raw), raw, weight, plain: !code && parts.length === 1 })
-      }
-      if (parts.length > 1) {
-        add({ term: word.toLowerCase(), raw: word.toLowerCase(), weight: weights.identifier, plain: false })
+    return [...chunk.matchAll(/[A-Za-z0-9]+/g)].map(([word]) => ({ code, word }))
+  })
+  const plain = chunks.map(({ code, word }) => code ? "" : word.toLowerCase())
+  let phraseEnd = 0
+  chunks.forEach(({ code, word }, at) => {
+    const phrase = at < phraseEnd ? undefined : Synonyms.phraseAt(plain, at)
+    if (phrase !== undefined) {
+      phraseEnd = at + phrase.words.length
+      if (phrase.terms.length > 0) {
+        const { term } = phrase
+        words.set(term, { term, raw: term, weight: 1, plain: false, joined: [], meaning: phrase.terms })
       }
     }
-  }
+    const parts = word.match(camel) ?? [word]
+    for (const part of parts) {
+      const raw = part.toLowerCase()
+      if (!code && (stopWords.has(raw) || (at < phraseEnd && weakWords.has(raw)))) {
+        before = undefined
+        continue
+      }
+      const weight = code && parts.length > 1
+        ? weights.identifierPart
+        : at < phraseEnd
+        ? weights.phrasePart
+        : !code && functionWords.has(raw)
+        ? weights.functionWord
+        : !code && weakWords.has(raw)
+        ? weights.weakWord
+        : 1
+      add({ term: stem(raw), raw, weight, plain: !code && parts.length === 1 })
+    }
+    if (parts.length > 1) {
+      add({ term: word.toLowerCase(), raw: word.toLowerCase(), weight: weights.identifier, plain: false })
+    }
+  })
   if (words.size === 0) {
     for (const term of terms(query, true)) {
       add({ term, raw: term, weight: 1, plain: false })

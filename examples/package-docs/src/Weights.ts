@@ -17,25 +17,34 @@ export const weights = {
   uncovered: 0.35,
   /** What a page scores more if the query says all of its title. */
   title: 0.5,
+  /** What a page counts less for each page of its module that comes before. */
+  repeated: 0.88,
   synonym: 0.6,
+  /** A term that says the same as a phrase, and the words of the phrase themselves. */
+  meaning: 0.9,
+  phrasePart: 0.5,
   prefix: 0.5,
   fuzzy: 0.6,
   /** Words of queries that are common in documentation, and parts of identifiers. */
   weakWord: 0.8,
+  functionWord: 0.65,
   identifierPart: 0.5,
   identifier: 1.5,
   /** Priors of packages. */
   transitive: 0.7,
   nested: 0.5,
   typesPackage: 0.7,
+  /** What a package's pages score more for each tenfold of their number. */
+  size: 0.1,
   /** The query names the package. */
-  namedDirect: 1.7,
+  namedDirect: 2,
   namedTransitive: 1.7,
   /** What pages score more if all that the query says is in the description and the keywords of their package. */
   topic: 0.7,
   /** Priors of pages. */
   deprecated: 0.5,
   member: 0.9,
-  type: 0.85,
+  module: 1,
+  type: 0.7,
   document: 1.1
 }
