@@ -106,6 +106,9 @@ export const encoderOf = <S extends Schema.Top>(
 ): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> =>
   Schema.make(lean(Schema.toCodecJson(schema).ast, encoding))
 
+// To Effect, a number that is kept exactly is an object like any other.
+const notExact = Schema.makeFilter((u: unknown) => Json.isExactNumber(u) ? "Expected object" : undefined)
+
 interface Mode {
   readonly omitUndefined: boolean
   readonly memo: WeakMap<SchemaAST.AST, SchemaAST.AST>
@@ -146,7 +149,7 @@ const leanStep = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
     case "Objects": {
       // To Effect, a struct without fields is any value but null; in JSON it is meant as an object.
       if (ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0) {
-        return clone(anyObject.ast, { context: ast.context, annotations: ast.annotations })
+        return lean(clone(anyObject.ast, { context: ast.context, annotations: ast.annotations }), mode)
       }
       const propertySignatures = SchemaAST.mapOrSame(ast.propertySignatures, (signature) => {
         const type = leanProperty(signature.type, mode)
@@ -156,17 +159,15 @@ const leanStep = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
         const type = lean(signature.type, mode)
         return type === signature.type ? signature : new SchemaAST.IndexSignature(signature.parameter, type)
       })
-      return propertySignatures === ast.propertySignatures && indexSignatures === ast.indexSignatures
-        ? ast
-        : new SchemaAST.Objects(
-          propertySignatures,
-          indexSignatures,
-          ast.annotations,
-          ast.checks,
-          undefined,
-          ast.context,
-          ast.encodingChecks
-        )
+      return new SchemaAST.Objects(
+        propertySignatures,
+        indexSignatures,
+        ast.annotations,
+        ast.checks,
+        undefined,
+        ast.context,
+        mode.omitUndefined ? ast.encodingChecks : [...(ast.encodingChecks ?? []), notExact]
+      )
     }
     case "Arrays": {
       const elements = SchemaAST.mapOrSame(ast.elements, (element) => lean(element, mode))
