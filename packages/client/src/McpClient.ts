@@ -54,14 +54,15 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
+import type { InputRequired, Succeeded, ToolFailed } from "./CallEnding.ts"
 import type { Core } from "./internal/core.ts"
 import { discover } from "./internal/discovery.ts"
+import { begin, type Logical } from "./internal/exchange.ts"
 import { listTools } from "./internal/listing.ts"
 import { type Settings, settingsOf } from "./internal/settings.ts"
 import { callTool } from "./internal/toolCall.ts"
 import * as McpClientError from "./McpClientError.ts"
-import type { InputRequired, Succeeded, ToolFailed } from "./ToolResult.ts"
 
 /**
  * The options of {@link layer} and {@link make}.
@@ -263,21 +264,20 @@ const makeCore = (settings: Settings, transport: Transport["Service"], clock: Cl
 
 const close = (core: Core) => {
   core.closed = true
-  for (const end of [...core.live]) end()
+  for (const end of core.live) end()
 }
 
 const handle = (core: Core, overlay: Call.Call | undefined): Client => {
-  const withCall = <A, E, R>(f: (call: Call.Call) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  const start = <A, E, R>(f: (logical: Logical) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber((fiber) => {
       const call = fiber.getRef(Call.Current)
-      return f(overlay === undefined ? call : Call.combine(call, overlay))
+      return f(begin(core, overlay === undefined ? call : Call.combine(call, overlay), fiber.context))
     })
   // The services that a tool's schemas need are stated by `Client`; inside they are not told apart.
-  const callResult: Client["callResult"] = (tool, input) =>
-    withCall((call) => callTool(core, call, tool, input)) as never
+  const callResult: Client["callResult"] = (tool, input) => start((logical) => callTool(logical, tool, input)) as never
   return {
-    discover: withCall((call) => discover(core, call)),
-    listTools: withCall((call) => listTools(core, call)),
+    discover: start(discover),
+    listTools: start(listTools),
     callResult,
     call: (tool, input) => Effect.flatMap(callResult(tool, input), outputOf),
     with: (more) => {

@@ -38,8 +38,9 @@
  *
  * @since 0.1.0
  */
-import { Call, Transport } from "@fairlead/protocol"
-import type { Json } from "@fairlead/protocol"
+import * as Call from "@fairlead/protocol/Call"
+import type * as Json from "@fairlead/protocol/Json"
+import type * as Transport from "@fairlead/protocol/Transport"
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
 

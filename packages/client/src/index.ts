@@ -1,5 +1,40 @@
+/**
+ * The three endings of a tool call that the server answered: it succeeded, the tool failed, or the server needs input
+ * first. `McpClient.callResult` gives them as values; `McpClient.call` fails with the last two.
+ *
+ * @since 0.1.0
+ */
+export * as CallEnding from "./CallEnding.ts"
+
+/**
+ * The portable HTTP transport: one POST a request, answered by JSON or by an event stream, on whatever `HttpClient` of
+ * effect/http the program has (spec: basic/transports/streamable-http).
+ *
+ * @since 0.1.0
+ */
 export * as HttpTransport from "./HttpTransport.ts"
+
+/**
+ * The client: typed calls of a server's tools, under deadlines, cancellation and correlation that follow the fiber. It
+ * sends through a `Transport`, which the layers of `HttpTransport` and `StdioTransport` give.
+ *
+ * @since 0.1.0
+ */
 export * as McpClient from "./McpClient.ts"
+
+/**
+ * The one error of the client. Its `reason` says what happened, its `kind` what sort of trouble that is, and its
+ * `evidence` whether the server may have acted on the request.
+ *
+ * @since 0.1.0
+ */
 export * as McpClientError from "./McpClientError.ts"
+
+/**
+ * The stdio transport: the server is a child process, requests go to its standard input and answers come from its
+ * standard output, any number at once (spec: basic/transports/stdio). It runs on the `ChildProcessSpawner` of
+ * effect/process.
+ *
+ * @since 0.1.0
+ */
 export * as StdioTransport from "./StdioTransport.ts"
-export * as ToolResult from "./ToolResult.ts"

@@ -14,6 +14,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { constVoid } from "effect/Function"
 import * as McpClientError from "../McpClientError.ts"
 import type { Core } from "./core.ts"
 import { Progress } from "./progress.ts"
@@ -41,117 +42,151 @@ export interface Exchange {
 // One counter for the whole process: several clients may share a channel.
 let lastId = 0
 
-/** The correlation of a logical call: its own, or a fresh one. */
-export const correlationOf = (call: Call.Call): string => call.correlation ?? Call.makeCorrelationUnsafe()
+/** What the user sees as one call: a request, or all the pages of a listing. */
+export interface Logical {
+  readonly core: Core
+  readonly call: Call.Call
+  /** The call's, or a fresh one. */
+  readonly correlation: string
+  /** When it began, by its fiber's clock. */
+  readonly since: number
+}
+
+export const begin = (core: Core, call: Call.Call, context: Context.Context<never>): Logical => ({
+  core,
+  call,
+  correlation: call.correlation ?? Call.makeCorrelationUnsafe(),
+  since: Timer.now(context)
+})
 
 /**
  * Runs a body that sends a request. Everything in it, from encoding the arguments to decoding the answer, counts against
  * the bounds of the call; it runs with the caller's services and with a `Call` that carries nothing.
  */
 export const run = <A, E, R>(
-  core: Core,
-  call: Call.Call,
-  correlation: string,
+  logical: Logical,
   body: (exchange: Exchange) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Error, R> =>
   Effect.withFiber<A, E | Error, R>((caller) => {
     const context = caller.context
-    const start = Timer.now(context)
-    const timeout = call.timeout ?? core.timeout
-    const deadline = call.deadline ?? Infinity
-    const end = Math.min(start + timeout, deadline)
-    const state = new State(core, call, correlation, start, end, deadline < start + timeout ? "deadline" : "timeout")
-    if (core.closed || call.cancellation.some((token) => token.signal.aborted)) return Effect.fail(state.cancelled())
-    if (end <= start) return Effect.fail(state.timedOut())
+    const state = new State(logical, Timer.now(context))
+    if (isCancelled(logical)) return Effect.fail(state.cancelled())
+    if (state.millis <= 0) return Effect.fail(state.timedOut())
     return Effect.callback<A, E | Error, R>((resume) => {
-      let done = false
-      let answer: Exit.Exit<A, E | Error> | undefined
-      let stopTimer: (() => void) | undefined
-      let running: Fiber.Fiber<A, E | Error> | undefined
-
-      const settle = (exit: Exit.Exit<A, E | Error>) => {
-        if (done) return
-        done = true
-        release()
-        resume(exit)
-      }
-      const release = () => {
-        stopTimer?.()
-        core.live.delete(close)
-        for (const token of call.cancellation) token.signal.removeEventListener("abort", cancel)
-      }
-      // The caller is answered at once; the transport cancels at the server meanwhile.
-      const cut = (exit: Exit.Exit<A, E | Error>) => {
-        if (done) return
-        done = true
-        release()
-        state.progress?.stop()
-        running?.interruptUnsafe()
-        resume(exit)
-      }
-      const cancel = () => cut(Exit.fail(state.cancelled()))
-      const close = cancel
-
-      if (call.progress !== undefined) {
-        const follows = { ...Call.empty, deadline: call.deadline, cancellation: call.cancellation, correlation }
-        state.progress = new Progress(call.progress, Context.add(context, Call.Current, follows), {
-          idle: () => answer !== undefined && settle(answer),
-          died: (cause) => cut(Exit.failCause(cause))
-        })
-      }
-
-      const fiber = running = Effect.runForkWith(Context.add(context as Context.Context<R>, Call.Current, Call.empty))(
-        body(state)
-      )
-      fiber.addObserver((exit) => {
-        // An interruption that is not ours comes from the transport: its scope has closed.
-        answer = Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Exit.fail(state.cancelled()) : exit
-        if (state.progress === undefined || state.progress.isIdle) settle(answer)
-      })
-      if (done) return fiber.interruptUnsafe()
-      stopTimer = Timer.after(context, end - start, () => cut(Exit.fail(state.timedOut())))
-      core.live.add(close)
-      for (const token of call.cancellation) {
-        if (token.signal.aborted) return cancel()
-        token.signal.addEventListener("abort", cancel)
-      }
-      return Effect.suspend(() => {
-        done = true
-        release()
-        const handing = state.progress?.fiber
-        return handing === undefined ? Fiber.interrupt(fiber) : Fiber.interruptAll([handing, fiber])
-      })
+      const running = new Running<A, E | Error>(logical, state, context, (exit) => resume(exit))
+      running.start(body(state) as Effect.Effect<A, E>)
+      return running.isDone ? undefined : running.interrupt
     })
   })
+
+const isCancelled = ({ call, core }: Logical): boolean =>
+  core.closed || call.cancellation.some((token) => token.signal.aborted)
+
+/** The fiber of one request, the fiber that hands over its progress, and all that can end them. */
+class Running<A, E> {
+  isDone = false
+  readonly #logical: Logical
+  readonly #state: State
+  readonly #context: Context.Context<never>
+  readonly #resume: (exit: Exit.Exit<A, E | Error>) => void
+  #fiber: Fiber.Fiber<A, E> | undefined
+  #answer: Exit.Exit<A, E | Error> | undefined
+  #stopTimer: () => void = constVoid
+
+  constructor(
+    logical: Logical,
+    state: State,
+    context: Context.Context<never>,
+    resume: (exit: Exit.Exit<A, E | Error>) => void
+  ) {
+    this.#logical = logical
+    this.#state = state
+    this.#context = context
+    this.#resume = resume
+  }
+
+  /** The services of the body are the caller's: they are in the context, though its type does not say so. */
+  start(body: Effect.Effect<A, E>): void {
+    const { call, core, correlation } = this.#logical
+    const { cancellation, deadline, progress } = call
+    if (progress !== undefined) {
+      const follows = { ...Call.empty, deadline, cancellation, correlation }
+      this.#state.progress = new Progress(progress, Context.add(this.#context, Call.Current, follows), {
+        idle: () => this.#answer !== undefined && this.#settle(this.#answer),
+        died: (cause) => this.#cut(Exit.failCause(cause))
+      })
+    }
+    this.#fiber = Effect.runForkWith(Context.add(this.#context, Call.Current, Call.empty))(body)
+    // A progress handler can have died while the fiber started.
+    if (this.isDone) return this.#fiber.interruptUnsafe()
+    this.#fiber.addObserver((exit) => {
+      // An interruption that is not ours comes from the transport: its scope has closed.
+      const isForeign = Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
+      this.#answer = isForeign ? Exit.fail(this.#state.cancelled()) : exit
+      if (this.#state.progress?.isIdle !== false) this.#settle(this.#answer)
+    })
+    if (this.isDone) return
+    this.#stopTimer = Timer.after(this.#context, this.#state.millis, () => this.#cut(Exit.fail(this.#state.timedOut())))
+    core.live.add(this.#cancel)
+    for (const { signal } of cancellation) signal.addEventListener("abort", this.#cancel)
+    // What happened while the fiber started has told nobody.
+    if (isCancelled(this.#logical)) this.#cancel()
+  }
+
+  /** Ends both fibers and waits for them. */
+  readonly interrupt: Effect.Effect<void> = Effect.suspend(() => {
+    this.#release()
+    const fibers = [this.#state.progress?.fiber, this.#fiber].filter((fiber) => fiber !== undefined)
+    return Fiber.interruptAll(fibers)
+  })
+
+  readonly #cancel = (): void => this.#cut(Exit.fail(this.#state.cancelled()))
+
+  /** The caller is answered at once; the transport cancels at the server meanwhile. */
+  #cut(exit: Exit.Exit<A, E | Error>): void {
+    if (this.isDone) return
+    this.#release()
+    this.#state.progress?.stop()
+    this.#fiber?.interruptUnsafe()
+    this.#resume(exit)
+  }
+
+  #settle(exit: Exit.Exit<A, E | Error>): void {
+    if (this.isDone) return
+    this.#release()
+    this.#resume(exit)
+  }
+
+  #release(): void {
+    this.isDone = true
+    this.#stopTimer()
+    const { call, core } = this.#logical
+    core.live.delete(this.#cancel)
+    for (const { signal } of call.cancellation) signal.removeEventListener("abort", this.#cancel)
+  }
+}
 
 class State implements Exchange {
   evidence: Transport.Evidence = "NotSent"
   progress: Progress | undefined
-  readonly #core: Core
-  readonly #call: Call.Call
-  readonly #correlation: string
-  readonly #start: number
+  /** How long the request may take. */
+  readonly millis: number
+  readonly #logical: Logical
   readonly #end: number
-  readonly #bound: McpClientError.Bound
+  readonly #byDeadline: boolean
 
-  constructor(
-    core: Core,
-    call: Call.Call,
-    correlation: string,
-    start: number,
-    end: number,
-    bound: McpClientError.Bound
-  ) {
-    this.#core = core
-    this.#call = call
-    this.#correlation = correlation
-    this.#start = start
-    this.#end = end
-    this.#bound = bound
+  constructor(logical: Logical, start: number) {
+    const { call, core } = logical
+    const timeout = start + (call.timeout ?? core.timeout)
+    const deadline = call.deadline ?? Infinity
+    this.#logical = logical
+    this.#byDeadline = deadline < timeout
+    this.#end = Math.min(deadline, timeout)
+    this.millis = this.#end - start
   }
 
   fail(reason: McpClientError.Reason): Error {
-    return McpClientError.make(reason, this.#correlation)
+    return McpClientError.make(reason, this.#logical.correlation)
   }
 
   malformed(detail: string): Error {
@@ -163,8 +198,17 @@ class State implements Exchange {
   }
 
   timedOut(): Error {
-    const millis = Math.max(0, this.#end - this.#start)
-    return this.fail(new McpClientError.TimedOut({ evidence: this.evidence, bound: this.#bound, millis }))
+    const { evidence } = this
+    // A deadline is as long as the whole call had of it.
+    return this.fail(
+      this.#byDeadline
+        ? new McpClientError.TimedOut({
+          evidence,
+          bound: "deadline",
+          millis: Math.max(0, this.#end - this.#logical.since)
+        })
+        : new McpClientError.TimedOut({ evidence, bound: "timeout", millis: this.millis })
+    )
   }
 
   send(
@@ -187,13 +231,8 @@ class State implements Exchange {
   ): Effect.Effect<Answer, Error> {
     return Effect.withFiber((fiber) => {
       const id = ++lastId
-      const meta = makeMeta(
-        this.#core,
-        this.#call,
-        this.#correlation,
-        id,
-        this.#end - Timer.now(fiber.context)
-      )
+      const { correlation, core } = this.#logical
+      const meta = makeMeta(this.#logical, id, this.#end - Timer.now(fiber.context))
       if (typeof meta === "string") return Effect.fail(this.fail(new McpClientError.InvalidArguments({ detail: meta })))
       this.evidence = "NotSent"
       const all = { ...params, _meta: meta }
@@ -202,15 +241,15 @@ class State implements Exchange {
         method,
         params: all,
         text: JsonRpc.encodeRequest(id, method, all),
-        headers: Call.isCarriable(this.#correlation)
-          ? [[Call.correlationHeader, this.#correlation], ...headers]
+        headers: Call.isCarriable(correlation)
+          ? [[Call.correlationHeader, correlation], ...headers]
           : headers,
         sent: () => {
           if (this.evidence === "NotSent") this.evidence = "MaybeSent"
         },
         notify: (notification) => this.#notified(id, notification)
       }
-      return Effect.matchEffect(this.#core.transport.send(outgoing), {
+      return Effect.matchEffect(core.transport.send(outgoing), {
         onFailure: (reason) => Effect.fail(this.fail(reason)),
         onSuccess: (incoming) => this.#check(id, method, incoming)
       })

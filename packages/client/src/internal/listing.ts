@@ -1,7 +1,6 @@
 /**
  * Listings: page after page until there is no cursor (spec: server/utilities/pagination).
  */
-import type * as Call from "@fairlead/protocol/Call"
 import * as HttpRules from "@fairlead/protocol/HttpRules"
 import type * as Json from "@fairlead/protocol/Json"
 import * as Messages from "@fairlead/protocol/Messages"
@@ -11,8 +10,7 @@ import * as Result from "effect/Result"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as McpClientError from "../McpClientError.ts"
-import type { Core } from "./core.ts"
-import { correlationOf, run } from "./exchange.ts"
+import { type Logical, run } from "./exchange.ts"
 import { describe } from "./issues.ts"
 
 interface Page<Item> {
@@ -25,12 +23,11 @@ interface Page<Item> {
  * Fails with `MalformedResponse` for a cursor that came before, and with `ListingLimitExceeded`.
  */
 const listAll = <Item>(
-  core: Core,
-  call: Call.Call,
+  logical: Logical,
   method: string,
   decode: (result: Json.Object) => Result.Result<Page<Item>, SchemaIssue.Issue>
 ): Effect.Effect<ReadonlyArray<Item>, McpClientError.McpClientError> => {
-  const correlation = correlationOf(call)
+  const { core, correlation } = logical
   const items: Array<Item> = []
   const seen = new Set<string>()
   const exceeded = (what: "pages" | "items", limit: number) =>
@@ -38,9 +35,7 @@ const listAll = <Item>(
 
   const page = (cursor: string | undefined) =>
     run(
-      core,
-      call,
-      correlation,
+      logical,
       (exchange) =>
         Effect.flatMap(exchange.send(method, cursor === undefined ? {} : { cursor }, []), ({ result }) => {
           const decoded = decode(result)
@@ -73,20 +68,14 @@ const decodeTools = SchemaParser.decodeUnknownResult(Messages.ListTools.result)
 
 /** All tools. Over a transport with headers, those whose header annotations are not valid are left out. */
 export const listTools = (
-  core: Core,
-  call: Call.Call
+  logical: Logical
 ): Effect.Effect<ReadonlyArray<typeof Messages.Tool.Type>, McpClientError.McpClientError> => {
-  const tools = listAll(
-    core,
-    call,
-    Revision.method.listTools,
-    (result) =>
-      Result.map(
-        decodeTools(result),
-        ({ nextCursor, tools }) => ({ items: tools, nextCursor: nextCursor ?? undefined })
-      )
-  )
-  return core.transport.hasHeaders ? Effect.flatMap(tools, withoutInvalidHeaders) : tools
+  const tools = listAll(logical, Revision.method.listTools, (result) =>
+    Result.map(
+      decodeTools(result),
+      ({ nextCursor, tools }) => ({ items: tools, nextCursor: nextCursor ?? undefined })
+    ))
+  return logical.core.transport.hasHeaders ? Effect.flatMap(tools, withoutInvalidHeaders) : tools
 }
 
 const withoutInvalidHeaders = (

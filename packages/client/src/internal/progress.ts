@@ -4,7 +4,7 @@
  */
 import type * as Call from "@fairlead/protocol/Call"
 import type * as Json from "@fairlead/protocol/Json"
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"

@@ -6,13 +6,11 @@ import * as Call from "@fairlead/protocol/Call"
 import type * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
-import type { Core } from "./core.ts"
+import type { Logical } from "./exchange.ts"
 
 /** The metadata, or what of the call cannot be sent. */
 export const makeMeta = (
-  core: Core,
-  call: Call.Call,
-  correlation: string,
+  { call, core, correlation }: Logical,
   id: number,
   remaining: number
 ): Json.Object | string => {

@@ -1,7 +1,6 @@
 /**
  * `tools/call`: the arguments on their way out and the three endings on their way back.
  */
-import type * as Call from "@fairlead/protocol/Call"
 import type * as Content from "@fairlead/protocol/Content"
 import * as HttpRules from "@fairlead/protocol/HttpRules"
 import * as Json from "@fairlead/protocol/Json"
@@ -12,11 +11,10 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { type InputRequest, InputRequired, Succeeded, ToolFailed } from "../CallEnding.ts"
 import * as McpClientError from "../McpClientError.ts"
-import { type InputRequest, InputRequired, Succeeded, ToolFailed } from "../ToolResult.ts"
 import { decodeContent } from "./content.ts"
-import type { Core } from "./core.ts"
-import { correlationOf, type Exchange, run } from "./exchange.ts"
+import { type Exchange, type Logical, run } from "./exchange.ts"
 import { describe } from "./issues.ts"
 
 type Error = McpClientError.McpClientError
@@ -48,13 +46,12 @@ const codecsOf = (tool: Tool.Any): Codecs => {
 
 /** Calls a tool. The services that its schemas need are the caller's; `McpClient` states them in its types. */
 export const callTool = (
-  core: Core,
-  call: Call.Call,
+  logical: Logical,
   tool: Tool.Any,
   input: unknown
 ): Effect.Effect<Ending, Error, unknown> => {
   const codecs = codecsOf(tool)
-  return run(core, call, correlationOf(call), (exchange) =>
+  return run(logical, (exchange) =>
     Effect.matchEffect(codecs.input(input), {
       onFailure: (issue) => invalid(exchange, describe("arguments", issue)),
       onSuccess: (args) => {

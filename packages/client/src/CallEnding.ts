@@ -95,4 +95,4 @@ export class InputRequired extends Data.TaggedError("InputRequired")<{
  * @category models
  * @since 0.1.0
  */
-export type ToolResult<Output, Failure = never> = Succeeded<Output> | ToolFailed<Failure> | InputRequired
+export type CallEnding<Output, Failure = never> = Succeeded<Output> | ToolFailed<Failure> | InputRequired
