@@ -110,19 +110,24 @@ export class BindFailed extends Data.TaggedError("BindFailed")<{
 export type StartError = InvalidConfig | UnauthenticatedNonLoopbackBind | BindFailed
 
 /**
- * The standard input ended in the middle of a message, or could not be read.
+ * The standard input ended in the middle of a message, or could not be read, or another endpoint of this process serves
+ * the standard streams.
  *
  * @category errors
  * @since 0.1.0
  */
 export class StdioError extends Data.TaggedError("StdioError")<{
-  readonly reason: "unfinished-message" | "read-failed"
+  readonly reason: "unfinished-message" | "read-failed" | "in-use"
 }> {
   override get message(): string {
-    return this.reason === "unfinished-message"
-      ? "The standard input ended in the middle of a message"
-      : "The standard input could not be read"
+    return stdioMessages[this.reason]
   }
+}
+
+const stdioMessages = {
+  "unfinished-message": "The standard input ended in the middle of a message",
+  "read-failed": "The standard input could not be read",
+  "in-use": "The standard streams are served by another endpoint of this process"
 }
 
 const startError = (failure: ListenFailure): StartError => {
@@ -198,7 +203,8 @@ export const launchHttp = (options: HttpOptions = {}) =>
  * effect returns. While it runs, the standard output carries nothing but the protocol: what Effect's loggers, `console`
  * and libraries write there goes to the standard error (spec: basic/transports/stdio).
  *
- * Fails with {@link StdioError} when the input ends in the middle of a message or cannot be read.
+ * Fails with {@link StdioError} when the input ends in the middle of a message or cannot be read, and when the streams
+ * are served already: a process has one of each.
  *
  * @category running
  * @since 0.1.0

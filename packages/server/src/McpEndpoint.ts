@@ -25,6 +25,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "./Front.ts"
 import { makeCatalog } from "./internal/catalog.ts"
 import { makeEndpoint } from "./internal/endpoint.ts"
@@ -143,10 +144,18 @@ export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{
 export const serve = <RC = never, RX = never>(options: Options<RC, RX>) =>
 <A, E, R>(
   registrations: Layer.Layer<A, E, R>
-): Layer.Layer<McpEndpoint | McpServer | A, E | InvalidConfig, RX | Exclude<R, McpServer | RC>> =>
+): Layer.Layer<
+  McpEndpoint | McpServer | A,
+  E | InvalidConfig,
+  Exclude<RX, Scope.Scope> | Exclude<R, McpServer | RC>
+> =>
   registrations.pipe(
     Layer.provideMerge(layerCore(options))
-  ) as Layer.Layer<McpEndpoint | McpServer | A, E | InvalidConfig, RX | Exclude<R, McpServer | RC>>
+  ) as Layer.Layer<
+    McpEndpoint | McpServer | A,
+    E | InvalidConfig,
+    Exclude<RX, Scope.Scope> | Exclude<R, McpServer | RC>
+  >
 
 const layerCore = <RC, RX>(options: Options<RC, RX>) =>
   Layer.effectContext(Effect.gen(function*() {
@@ -171,8 +180,8 @@ const layerCore = <RC, RX>(options: Options<RC, RX>) =>
         ...settings,
         contextOf: contextOf === undefined
           ? undefined
-          : (request) =>
-            Effect.provideContext(contextOf(request), services) as Effect.Effect<Context.Context<never>, Refused>
+          // It runs in the context below, to which each request adds its own scope and call.
+          : (request) => contextOf(request) as Effect.Effect<never, Refused>
       },
       services as Context.Context<never>
     )

@@ -16,6 +16,8 @@ export type ListenFailure =
 
 const headersTimeout = 10_000
 const requestTimeout = 30_000
+/** How long answers may take to leave once the endpoint has stopped. */
+const flushTimeout = 1000
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)
 
@@ -38,10 +40,15 @@ export const listen = Effect.fnUntraced(function*(
     return yield* Effect.fail<ListenFailure>({ _tag: "Loopback", host })
   }
 
-  const server = Http.createServer(
-    { headersTimeout, requestTimeout },
-    (request, response) => onRequest(endpoint, path, request, response)
-  )
+  const server = Http.createServer({ headersTimeout, requestTimeout })
+  const answering = new Set<Http.ServerResponse>()
+  const serveRequest = (expectsContinue: boolean) => (request: Http.IncomingMessage, response: Http.ServerResponse) => {
+    answering.add(response)
+    response.on("close", () => answering.delete(response))
+    onRequest(endpoint, path, request, response, expectsContinue)
+  }
+  server.on("request", serveRequest(false))
+  server.on("checkContinue", serveRequest(true))
 
   yield* Effect.acquireRelease(
     Effect.callback<void, ListenFailure>((resume) => {
@@ -53,7 +60,7 @@ export const listen = Effect.fnUntraced(function*(
         resume(Effect.void)
       })
     }),
-    () => Effect.flatMap(endpoint.stop, () => close(server))
+    () => Effect.flatMap(endpoint.stop, () => close(server, answering))
   )
 
   const address = server.address() as AddressInfo
@@ -61,28 +68,47 @@ export const listen = Effect.fnUntraced(function*(
   return { host: address.address, port: address.port, url: `http://${name}:${address.port}${path}` }
 })
 
-/** The endpoint has stopped by now, so what is still open is idle or beyond its grace. */
-const close = (server: Http.Server) =>
+/**
+ * The endpoint has stopped by now: every request has its answer or is beyond its grace. Answers that are still on their
+ * way to a slow client get a moment; idle connections do not.
+ */
+const close = (server: Http.Server, answering: ReadonlySet<Http.ServerResponse>) =>
   Effect.callback<void>((resume) => {
-    server.close(() => resume(Effect.void))
-    server.closeAllConnections()
+    const end = () => server.closeAllConnections()
+    const timer = setTimeout(end, flushTimeout)
+    server.close(() => {
+      clearTimeout(timer)
+      resume(Effect.void)
+    })
+    const endWhenDone = () => {
+      if (![...answering].some((response) => response.writableEnded)) end()
+    }
+    for (const response of answering) response.on("close", endWhenDone)
+    endWhenDone()
   })
 
 const onRequest = (
   endpoint: McpEndpoint["Service"],
   path: string,
   request: Http.IncomingMessage,
-  response: Http.ServerResponse
+  response: Http.ServerResponse,
+  expectsContinue: boolean
 ): void => {
   const { headers, method = "GET", url = "/" } = request
   const admission = endpoint.http({
     method,
     url,
     header: (name) => {
+      if (name === "host") return hostOf(request)
       const value = headers[name]
       return typeof value === "string" ? value : value?.join(", ")
     }
   })
+  // Whoever asks first has sent no body, and need not send one that is refused.
+  if (expectsContinue) {
+    if (admission._tag === "Read") response.writeContinue()
+    else response.setHeader("connection", "close")
+  }
   // Host and Origin are checked on every path.
   const elsewhere = url !== path && pathOf(url) !== path
   if (elsewhere && !(admission._tag === "Refuse" && admission.status === 403)) {
@@ -92,6 +118,16 @@ const onRequest = (
     return refuse(request, response, admission.status, admission.headers, admission.body)
   }
   readBody(request, response, admission)
+}
+
+/** Two `Host` headers are none: Node would take the first, a proxy before it may have taken the other. */
+const hostOf = ({ headers, rawHeaders }: Http.IncomingMessage): string | undefined => {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === 4 && name.toLowerCase() === "host") count++
+  }
+  return count === 1 ? headers.host : undefined
 }
 
 const pathOf = (url: string): string => {

@@ -6,7 +6,7 @@ import type { McpEndpoint } from "@fairlead/server/McpEndpoint"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-export type StdioFailure = "unfinished-message" | "read-failed"
+export type StdioFailure = "unfinished-message" | "read-failed" | "in-use"
 
 /** The largest message that is read: as an HTTP body. */
 const maxFrameBytes = 1024 * 1024
@@ -55,52 +55,78 @@ interface Output {
   readonly onClosed: (f: () => void) => void
 }
 
+const nothing = () => {}
+
+/** Whether the standard output is taken: there is one of it in a process. */
+let isTaken = false
+
 /**
  * Takes the standard output for the protocol: whatever else the process writes there goes to the standard error, until
  * the scope closes. Messages of one turn are written together, and never cut.
  */
-const takeStdout: Effect.Effect<Output, never, Scope.Scope> = Effect.map(
+const takeStdout: Effect.Effect<Output, StdioFailure, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
-    Effect.sync(() => {
-      const { stdout } = process
-      const write = stdout.write.bind(stdout)
-      const original = Object.getOwnPropertyDescriptor(stdout, "write")
-      stdout.write = process.stderr.write.bind(process.stderr) as typeof stdout.write
-      const closedListeners: Array<() => void> = []
-      const onError = () => closedListeners.forEach((f) => f())
-      stdout.on("error", onError)
-      return { stdout, write, original, closedListeners, onError }
-    }),
-    ({ onError, original, stdout, write }) =>
-      Effect.callback<void>((resume) => {
-        stdout.removeListener("error", onError)
-        // A late failure of the pipe must not end the process with a stack trace.
-        stdout.on("error", () => {})
-        if (original === undefined) delete (stdout as { write?: unknown }).write
-        else Object.defineProperty(stdout, "write", original)
-        if (stdout.destroyed || stdout.writableLength === 0) return resume(Effect.void)
-        write("", () => resume(Effect.void))
-      })
+    Effect.suspend(() => isTaken ? Effect.fail<StdioFailure>("in-use") : Effect.sync(redirect)),
+    ({ restore }) => restore
   ),
-  ({ closedListeners, stdout, write }) => {
-    let waiting: Array<string> = []
-    const flush = () => {
-      const frames = waiting
-      waiting = []
-      write(`${frames.join("\n")}\n`)
-    }
-    return {
+  ({ output }) => output
+)
+
+const redirect = (): { readonly output: Output; readonly restore: Effect.Effect<void> } => {
+  const { stderr, stdout } = process
+  const write = stdout.write.bind(stdout)
+  const original = Object.getOwnPropertyDescriptor(stdout, "write")
+  let waiting: Array<string> = []
+  let resumes: Array<() => void> = []
+  const closedListeners: Array<() => void> = []
+
+  const flush = () => {
+    if (waiting.length === 0) return
+    const frames = waiting
+    waiting = []
+    write(`${frames.join("\n")}\n`)
+  }
+  const onDrain = () => {
+    const callbacks = resumes
+    resumes = []
+    for (const resume of callbacks) resume()
+  }
+  const onError = () => {
+    for (const f of closedListeners) f()
+  }
+
+  isTaken = true
+  stdout.write = stderr.write.bind(stderr) as typeof stdout.write
+  stdout.on("drain", onDrain)
+  stdout.on("error", onError)
+  // A parent that has gone takes both streams with it, and a log line must not end the process with a stack trace.
+  stderr.on("error", nothing)
+
+  return {
+    output: {
       write: (message) => {
         waiting.push(message)
         if (waiting.length === 1) queueMicrotask(flush)
         return !stdout.writableNeedDrain
       },
       onDrain: (resume) => {
-        stdout.once("drain", resume)
+        resumes.push(resume)
       },
       onClosed: (f) => {
         closedListeners.push(f)
       }
-    }
+    },
+    restore: Effect.callback<void>((resume) => {
+      flush()
+      stdout.removeListener("drain", onDrain)
+      stdout.removeListener("error", onError)
+      // A late failure of the pipes must not end the process with a stack trace either: both keep their listener.
+      stdout.on("error", nothing)
+      if (original === undefined) delete (stdout as { write?: unknown }).write
+      else Object.defineProperty(stdout, "write", original)
+      isTaken = false
+      if (stdout.destroyed || stdout.writableLength === 0) return resume(Effect.void)
+      write("", () => resume(Effect.void))
+    })
   }
-)
+}

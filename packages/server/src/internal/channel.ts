@@ -2,6 +2,8 @@
  * A channel that carries the messages of many requests, as stdio does: ids tell them apart, and a notification cancels
  * one. There is no HTTP here: no headers, no status.
  */
+import * as Call from "@fairlead/protocol/Call"
+import * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Result from "effect/Result"
@@ -13,11 +15,10 @@ import { failure, invalidRequest } from "./reply.ts"
 export interface ChannelHost {
   readonly serve: (arrival: Arrival) => Exchange | undefined
   readonly maxJsonDepth: number
-  readonly onClose: () => void
 }
 
 export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel => {
-  const inFlight = new Map<string, Exchange | undefined>()
+  const inFlight = new Map<string, Exchange>()
   let closed = false
 
   const send = (text: string) => {
@@ -29,24 +30,31 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
     if (inFlight.has(key)) {
       return send(failure(request.id, invalidRequest("A request with this id is running already")).text)
     }
-    inFlight.set(key, undefined)
-    let answered = false
-    const exchange = host.serve({
+    let exchange: Exchange | undefined
+    // A cancelled id may be in use again when its first request ends.
+    const forget = () => {
+      if (exchange !== undefined && inFlight.get(key) === exchange) inFlight.delete(key)
+    }
+    host.serve({
       sink: {
         event: (message) => closed || options.send(message),
         onDrain: options.onDrain,
         answer: ({ text }) => {
-          answered = true
-          inFlight.delete(key)
+          forget()
           send(text)
         }
       },
+      id: request.id,
+      correlation: correlationOf(request.params),
       info: { transport: options.transport, method: undefined, url: undefined, header: noHeader },
       header: undefined,
       services: options.services,
+      admitted: (it) => {
+        exchange = it
+        inFlight.set(key, it)
+      },
       read: () => Result.succeed(request)
     })
-    if (!answered) inFlight.set(key, exchange)
   }
 
   const cancel = (params: JsonRpc.Notification["params"]): void => {
@@ -65,8 +73,7 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
     closed = true
     const exchanges = [...inFlight.values()]
     inFlight.clear()
-    for (const exchange of exchanges) exchange?.interrupt("disconnect")
-    host.onClose()
+    for (const exchange of exchanges) exchange.interrupt("disconnect")
   }
 
   return {
@@ -90,3 +97,8 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
 }
 
 const noHeader = () => undefined
+
+const correlationOf = (params: Json.Object): Json.Value | undefined => {
+  const meta = params["_meta"]
+  return Json.isObject(meta) ? meta[Call.metaKeys.correlation] : undefined
+}

@@ -6,7 +6,7 @@ import * as Call from "@fairlead/protocol/Call"
 import * as Capabilities from "@fairlead/protocol/Capabilities"
 import * as HttpRules from "@fairlead/protocol/HttpRules"
 import * as Json from "@fairlead/protocol/Json"
-import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Messages from "@fairlead/protocol/Messages"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Context from "effect/Context"
@@ -22,6 +22,10 @@ export interface Work {
   readonly effect: Effect.Effect<string, RpcError>
   readonly context: Context.Context<never>
 }
+
+/** Closes the scope of a request with the effect. */
+export const closing = <A, E>(scope: Scope.Closeable, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.onExit(effect, (exit) => Scope.closeUnsafe(scope, exit) ?? Effect.void)
 
 /** Looks up an HTTP header by its name in lower case. */
 export type HeaderLookup = (name: string) => string | undefined
@@ -75,7 +79,7 @@ export const makeDispatcher = (catalog: Catalog, revision: Revision.Revision): D
       }
     }
     const token = found[meta.progressToken]
-    if (token !== undefined && !isToken(token)) {
+    if (token !== undefined && !JsonRpc.isRequestId(token)) {
       return invalidParams("params._meta.progressToken must be a string or an integer")
     }
     const info = found[meta.clientInfo]
@@ -119,9 +123,9 @@ export const makeDispatcher = (catalog: Catalog, revision: Revision.Revision): D
     const scope = Scope.makeUnsafe()
     const base = services === undefined ? entry.context : Context.merge(entry.context, services)
     return {
-      effect: Effect.onExit(
-        Effect.map(entry.run(args), (result) => `{${result.members},${catalog.resultEnd(result.meta)}`),
-        (exit) => Scope.closeUnsafe(scope, exit) ?? Effect.void
+      effect: closing(
+        scope,
+        Effect.map(entry.run(args), (result) => `{${result.members},${catalog.resultEnd(result.meta)}`)
       ),
       context: exchange.provide(base, scope)
     }
@@ -163,7 +167,7 @@ export const makeDispatcher = (catalog: Catalog, revision: Revision.Revision): D
       }
       const malformed = checkOptionalMeta(found)
       if (malformed !== undefined) return malformed
-      exchange.accept(found, headers === undefined)
+      exchange.accept(found)
       return answer(exchange, request, headers, services)
     }
   }
@@ -175,9 +179,6 @@ const requestedVersion = (request: JsonRpc.Request): string => {
   const requested = request.params["protocolVersion"]
   return typeof requested === "string" ? requested : ""
 }
-
-const isToken = (token: Json.Value): boolean =>
-  typeof token === "string" || Number.isInteger(token) || Json.isExactNumber(token)
 
 const isImplementation = (info: Json.Value): boolean =>
   Json.isObject(info) && typeof info["name"] === "string" && typeof info["version"] === "string"

@@ -3,6 +3,7 @@
  * request has truly ended. Fronts hand it HTTP requests or the messages of a channel.
  */
 import * as Call from "@fairlead/protocol/Call"
+import type * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Timer from "@fairlead/protocol/Timer"
@@ -12,12 +13,13 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "../Front.ts"
 import type { Refused, RequestInfo } from "../RequestContext.ts"
 import type { Catalog } from "./catalog.ts"
 import { makeChannel } from "./channel.ts"
 import type { HeaderLookup } from "./dispatcher.ts"
-import { makeDispatcher } from "./dispatcher.ts"
+import { closing, makeDispatcher } from "./dispatcher.ts"
 import { makeHttpSink } from "./eventStream.ts"
 import { Exchange, type Host } from "./exchange.ts"
 import { bodyTooLarge, checkHead, type HttpPolicy, isRefusal } from "./httpChecks.ts"
@@ -44,10 +46,16 @@ export interface Endpoint {
 export interface Arrival {
   readonly sink: Sink
   readonly info: Omit<RequestInfo, "correlation">
+  /** The id of the request where a channel knows it already. */
+  readonly id: JsonRpc.RequestId | undefined
+  /** The correlation that the client gave, if it is one. */
+  readonly correlation: Json.Value | undefined
   /** Absent on transports without headers. */
   readonly header: HeaderLookup | undefined
   /** Services that the front gives its requests, in place of the endpoint's context function. */
   readonly services: Context.Context<never> | undefined
+  /** Hears of the exchange before it runs: it may end, or be cancelled, while it is started. */
+  readonly admitted?: ((exchange: Exchange) => void) | undefined
   /** The message, read when its turn has come. */
   readonly read: () => Result.Result<JsonRpc.Message, JsonRpc.Invalid>
 }
@@ -64,7 +72,6 @@ export const makeEndpoint = (
 ): Endpoint => {
   const dispatcher = makeDispatcher(catalog, Revision.latest)
   const running = new Set<Exchange>()
-  const channels = new Set<Channel>()
   const idle = Deferred.makeUnsafe<void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
@@ -94,16 +101,13 @@ export const makeEndpoint = (
   /** Gives a request its slot, or answers that there is none. */
   const serve = (arrival: Arrival): Exchange | undefined => {
     if (isStopping || running.size >= settings.maxConcurrentRequests) {
-      // Over HTTP the refusal is a short text, so the body need not be read.
-      const message = arrival.header === undefined ? arrival.read() : undefined
-      const id = message !== undefined && Result.isSuccess(message) && message.success._tag === "Request"
-        ? message.success.id
-        : undefined
-      arrival.sink.answer(failure(id, isStopping ? stopping() : overloaded()))
+      arrival.sink.answer(failure(arrival.id, isStopping ? stopping() : overloaded()))
       return undefined
     }
     const deadline = Timer.now(context) + settings.requestTimeoutMillis
-    const exchange = new Exchange(host, arrival.sink, arrival.header?.(Call.correlationHeader), deadline)
+    const exchange = new Exchange(host, arrival.sink, arrival.correlation, deadline)
+    exchange.ownId = arrival.id
+    arrival.admitted?.(exchange)
     running.add(exchange)
     if (settings.contextOf === undefined || arrival.services !== undefined) {
       serveNow(exchange, arrival)
@@ -132,11 +136,11 @@ export const makeEndpoint = (
   ): void => {
     const request: RequestInfo = { ...info, correlation: exchange.correlation }
     const work = Effect.flatMap(
-      Effect.mapError(Effect.suspend(() => contextOf(request)), refusalOf),
+      Effect.catch(Effect.suspend(() => contextOf(request)), refuse),
       (services): Effect.Effect<string, RpcError> => {
         const message = read()
         if (Result.isFailure(message)) {
-          exchange.unreadableId = message.failure.id
+          exchange.ownId = message.failure.id
           return Effect.fail(new RpcError(message.failure.error))
         }
         if (message.success._tag === "Notification") return Effect.succeed(noAnswer)
@@ -147,7 +151,8 @@ export const makeEndpoint = (
         return Effect.provideContext(prepared.effect, prepared.context)
       }
     )
-    exchange.run(Effect.scoped(work), context)
+    const scope = Scope.makeUnsafe()
+    exchange.run(closing(scope, work), exchange.provideOwn(context, scope))
   }
 
   const http = (request: HttpRequest): HttpAdmission => {
@@ -162,6 +167,8 @@ export const makeEndpoint = (
         const exchange = serve({
           sink,
           info: { transport: "http", method: request.method, url: request.url, header: request.header },
+          id: undefined,
+          correlation: request.header(Call.correlationHeader),
           header: request.header,
           services: undefined,
           read: () => readBody(body, settings.maxJsonDepth)
@@ -176,15 +183,8 @@ export const makeEndpoint = (
     }
   }
 
-  const connect = (options: ChannelOptions): Channel => {
-    const channel = makeChannel(options, {
-      serve,
-      maxJsonDepth: settings.maxJsonDepth,
-      onClose: () => channels.delete(channel)
-    })
-    channels.add(channel)
-    return channel
-  }
+  const connect = (options: ChannelOptions): Channel =>
+    makeChannel(options, { serve, maxJsonDepth: settings.maxJsonDepth })
 
   const awaitIdle = (millis: number) =>
     running.size === 0 ? Effect.void : Effect.timeoutOption(Deferred.await(idle), Duration.millis(millis))
@@ -193,7 +193,6 @@ export const makeEndpoint = (
     isStopping = true
     yield* awaitIdle(settings.graceMillis)
     for (const exchange of running) exchange.interrupt("stop")
-    for (const channel of channels) channel.closeUnsafe()
     yield* awaitIdle(stopMillis)
   })
 
@@ -220,10 +219,20 @@ const readBody = (
   return JsonRpc.decode(text, maxDepth)
 }
 
-const refusalOf = (refused: Refused): RpcError =>
-  new RpcError({
-    code: Revision.codes.internalError,
-    message: refused.message,
-    status: refused.status,
-    plainHeaders: refused.headers ?? {}
-  })
+/** A refusal as the answer it is; one that HTTP cannot carry is a defect of the context function. */
+const refuse = ({ headers = {}, message, status }: Refused): Effect.Effect<never, RpcError> => {
+  const valid = Number.isInteger(status) && status >= 400 && status < 600 &&
+    Object.entries(headers).every(([name, value]) => headerName.test(name) && headerValue.test(value))
+  if (!valid) return Effect.die(new Error("The context function refused with a status or a header that HTTP has not"))
+  return Effect.fail(
+    new RpcError({
+      code: Revision.codes.internalError,
+      message,
+      status,
+      plainHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+    })
+  )
+}
+
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/

@@ -57,19 +57,20 @@ export class Exchange {
   deadline: number
   request: JsonRpc.Request | undefined = undefined
   meta: Json.Object = {}
-  /** The id of a message that is no request, where it could be read. */
-  unreadableId: JsonRpc.RequestId | undefined = undefined
+  /** The id, where it is known before the request is: on channels, and of a message that is no request. */
+  ownId: JsonRpc.RequestId | undefined = undefined
 
   private fiber: Fiber.Fiber<string, RpcError> | undefined = undefined
   private stopDeadline: (() => void) | undefined = undefined
   private stopGrace: (() => void) | undefined = undefined
   private answered = false
+  private over = false
   private interrupted: InterruptReason | undefined = undefined
   private knownCorrelation: string | undefined
   private abort: AbortController | undefined = undefined
   private lastProgress = -Infinity
 
-  constructor(host: Host, sink: Sink, correlation: string | undefined, deadline: number) {
+  constructor(host: Host, sink: Sink, correlation: Json.Value | undefined, deadline: number) {
     this.host = host
     this.sink = sink
     this.knownCorrelation = Call.isCarriable(correlation) ? correlation : undefined
@@ -80,22 +81,20 @@ export class Exchange {
     return this.knownCorrelation ??= Call.makeCorrelationUnsafe()
   }
 
-  /**
-   * Takes the metadata of the request. The client's time left can only shorten the deadline; its correlation counts where
-   * no header carries one.
-   */
-  accept(meta: Json.Object, takeCorrelation: boolean): void {
+  /** Takes the metadata of the request. The client's time left can only shorten the deadline. */
+  accept(meta: Json.Object): void {
     this.meta = meta
     const left = Call.timeoutFromMeta(meta)
-    if (left !== undefined) this.deadline = Math.min(this.deadline, Timer.now(this.host.context) + left)
-    if (takeCorrelation && this.knownCorrelation === undefined) {
-      const correlation = meta[Call.metaKeys.correlation]
-      if (Call.isCarriable(correlation)) this.knownCorrelation = correlation
-    }
+    if (left === undefined) return
+    const deadline = Timer.now(this.host.context) + left
+    if (deadline >= this.deadline) return
+    this.deadline = deadline
+    // A context function that had to wait has set the timer already.
+    if (this.stopDeadline !== undefined) this.armDeadline()
   }
 
   get id(): JsonRpc.RequestId | undefined {
-    return this.request?.id ?? this.unreadableId
+    return this.request?.id ?? this.ownId
   }
 
   /** Runs the request in a root fiber of its own; the effect gives the text of the result. */
@@ -105,6 +104,13 @@ export class Exchange {
     fiber.addObserver((exit) => this.onExit(exit))
     // Most requests are over by now: no timer for them.
     if (fiber.pollUnsafe() !== undefined) return
+    this.armDeadline()
+    // What the handler sent at once may have made the client cancel.
+    if (this.interrupted !== undefined) this.endFiber(fiber, this.interrupted)
+  }
+
+  private armDeadline(): void {
+    this.stopDeadline?.()
     this.stopDeadline = Timer.after(
       this.host.context,
       this.deadline - Timer.now(this.host.context),
@@ -114,7 +120,16 @@ export class Exchange {
 
   /** Answers without running anything, and ends. */
   finish(reply: Reply): void {
-    this.answer(reply)
+    try {
+      this.answer(reply)
+    } finally {
+      this.end()
+    }
+  }
+
+  /** Gives the slot back; also when the front could not write the answer. */
+  private end(): void {
+    this.over = true
     this.host.ended(this)
   }
 
@@ -139,10 +154,13 @@ export class Exchange {
   }
 
   private interruptFiber(reason: InterruptReason): void {
-    const { fiber } = this
-    if (fiber === undefined || this.interrupted !== undefined || fiber.pollUnsafe() !== undefined) return
+    if (this.over || this.interrupted !== undefined) return
     this.interrupted = reason
     this.abort?.abort()
+    if (this.fiber !== undefined) this.endFiber(this.fiber, reason)
+  }
+
+  private endFiber(fiber: Fiber.Fiber<string, RpcError>, reason: InterruptReason): void {
     fiber.interruptUnsafe(undefined, Context.make(InterruptedBy, reason))
     if (fiber.pollUnsafe() !== undefined) return
     this.stopGrace = Timer.after(this.host.context, this.host.graceMillis, () => {
@@ -153,12 +171,12 @@ export class Exchange {
   private onExit(exit: Exit.Exit<string, RpcError>): void {
     this.stopDeadline?.()
     this.stopGrace?.()
-    if (Exit.isSuccess(exit)) {
-      this.answer(this.request === undefined ? accepted : success(this.request.id, exit.value))
-    } else {
-      this.onFailure(exit.cause)
+    try {
+      if (Exit.isFailure(exit)) this.onFailure(exit.cause)
+      else this.answer(this.request === undefined ? accepted : success(this.request.id, exit.value))
+    } finally {
+      this.end()
     }
-    this.host.ended(this)
   }
 
   private onFailure(cause: Cause.Cause<RpcError>): void {
@@ -170,9 +188,17 @@ export class Exchange {
 
   /** What the handler's fiber has beside its own services: this invocation, a fresh call and a scope of its own. */
   provide(base: Context.Context<never>, scope: Scope.Scope): Context.Context<never> {
-    const withCall = Context.add(base, Call.Current, new HandlerCall(this))
-    const withScope = Context.add(withCall, Scope.Scope, scope) as Context.Context<never>
-    return Context.add(withScope, Invocation, new ExchangeInvocation(this, base)) as Context.Context<never>
+    const own = this.provideOwn(base, scope)
+    return Context.add(own, Invocation, new ExchangeInvocation(this, base)) as Context.Context<never>
+  }
+
+  /**
+   * A fresh call, and a scope that closes with the request: a captured context has those of whoever built its layer.
+   */
+  provideOwn(base: Context.Context<never>, scope: Scope.Scope): Context.Context<never> {
+    return Context.add(Context.add(base, Call.Current, new HandlerCall(this)), Scope.Scope, scope) as Context.Context<
+      never
+    >
   }
 
   get signal(): AbortSignal {
@@ -190,12 +216,16 @@ export class Exchange {
   progress(report: Call.Progress): Effect.Effect<void> {
     return Effect.suspend(() => {
       const token = this.meta[Revision.meta.progressToken]
-      if (token === undefined || this.answered || !(report.progress > this.lastProgress)) return Effect.void
-      this.lastProgress = report.progress
+      const { progress, total } = report
+      if (token === undefined || this.answered || !(progress > this.lastProgress && progress < Infinity)) {
+        return Effect.void
+      }
+      this.lastProgress = progress
       return this.emit(JsonRpc.encodeNotification(Revision.notification.progress, {
         progressToken: token,
-        progress: report.progress,
-        ...(report.total === undefined ? {} : { total: report.total }),
+        progress,
+        // JSON has no other numbers.
+        ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
         ...(report.message === undefined ? {} : { message: report.message })
       }))
     })

@@ -1,0 +1,94 @@
+import { NodeHttpClient, NodeServices } from "@effect/platform-node"
+import { afterAll, describe, it } from "@effect/vitest"
+import { HttpTransport, StdioTransport } from "@fairlead/client"
+import { NodeMcpEndpoint } from "@fairlead/node"
+import { InProcess, WebHandler } from "@fairlead/server"
+import { ContractServer, RawPeer, TransportContract } from "@fairlead/testing"
+import { Effect, Layer } from "effect"
+import { FetchHttpClient, type HttpClient } from "effect/http"
+import { fixture, layerFetch, layerRouter, Url } from "./support/servers.ts"
+
+const runner = { afterAll, describe, it }
+
+const resources = () =>
+  process.getActiveResourcesInfo().filter((kind) => /^(TCP|Process|Pipe)/.test(kind) && kind !== "PipeWrap")
+
+const listener: Layer.Layer<Url, unknown> = Layer.effect(
+  Url,
+  Effect.map(NodeMcpEndpoint.HttpListener, ({ url }) => url)
+).pipe(Layer.provide(NodeMcpEndpoint.layerHttp()), Layer.provide(ContractServer.layer))
+
+const over = (
+  client: Layer.Layer<HttpClient.HttpClient>,
+  server: Layer.Layer<Url, unknown>
+): TransportContract.Subject => {
+  const connectedTo = (url: Layer.Layer<Url, unknown>) => (limits: TransportContract.Limits) =>
+    Layer.unwrap(Effect.map(Url, (url) => HttpTransport.layer({ url, ...limits }))).pipe(
+      Layer.provide(client),
+      Layer.provide(url)
+    )
+  return {
+    channel: "exchange",
+    server: connectedTo(server),
+    raw: connectedTo(layerFetch(RawPeer.fetch)),
+    // Nothing listens on the port for services that discard.
+    unreachable: HttpTransport.layer({ url: "http://127.0.0.1:9/mcp" }).pipe(Layer.provide(client)),
+    resources
+  }
+}
+
+TransportContract.suite(
+  "HttpTransport on undici, to the listener",
+  over(NodeHttpClient.layerUndici, listener),
+  runner
+)
+
+TransportContract.suite("HttpTransport on fetch, to the listener", over(FetchHttpClient.layer, listener), runner)
+
+TransportContract.suite(
+  "HttpTransport on node:http, to the listener",
+  over(NodeHttpClient.layerNodeHttp, listener),
+  runner
+)
+
+TransportContract.suite(
+  "HttpTransport on undici, to the app in a router",
+  over(NodeHttpClient.layerUndici, layerRouter),
+  runner
+)
+
+const fetching = (fetch: (request: Request) => Promise<Response>, limits: TransportContract.Limits) =>
+  HttpTransport.layer({ url: "http://127.0.0.1/mcp", ...limits }).pipe(
+    Layer.provide(FetchHttpClient.layer),
+    Layer.provide(Layer.succeed(FetchHttpClient.Fetch, (input, init) => fetch(new Request(input, init))))
+  )
+
+TransportContract.suite("HttpTransport on a fetch that is the web handler", {
+  channel: "exchange",
+  server: (limits) =>
+    Layer.unwrap(Effect.map(WebHandler.make, (handler) => fetching(handler, limits))).pipe(
+      Layer.provide(ContractServer.layer)
+    ),
+  raw: (limits) => fetching(RawPeer.fetch, limits),
+  notApplicable: { unreachable: "the handler is in the same process" }
+}, runner)
+
+TransportContract.suite("StdioTransport, to a child process", {
+  channel: "shared",
+  server: (limits) =>
+    StdioTransport.layer({ ...fixture("contractServer"), ...limits }).pipe(Layer.provide(NodeServices.layer)),
+  raw: (limits) => StdioTransport.layer({ ...fixture("rawPeer"), ...limits }).pipe(Layer.provide(NodeServices.layer)),
+  unreachable: StdioTransport.layer({ command: "/no/such/program" }).pipe(Layer.provide(NodeServices.layer)),
+  resources
+}, runner)
+
+TransportContract.suite("InProcess", {
+  channel: "shared",
+  server: ({ maxResponseBytes }) =>
+    InProcess.layer({ maxResponseLength: maxResponseBytes }).pipe(Layer.provide(ContractServer.layer)),
+  resources,
+  notApplicable: {
+    raw: "the peer is always an endpoint of ours, which keeps to the protocol",
+    unreachable: "the peer is in the same process"
+  }
+}, runner)
