@@ -6,7 +6,7 @@ import { InProcess, WebHandler } from "@fairlead/server"
 import { ContractServer, RawPeer, TransportContract } from "@fairlead/testing"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
-import { fixture, layerFetch, layerRouter, Url } from "./support/servers.ts"
+import { fixture, layerFetch, layerNothing, layerRouter, Url } from "./support/servers.ts"
 
 const runner = { afterAll, describe, it }
 
@@ -31,8 +31,7 @@ const over = (
     channel: "exchange",
     server: connectedTo(server),
     raw: connectedTo(layerFetch(RawPeer.fetch)),
-    // Nothing listens on the port for services that discard.
-    unreachable: HttpTransport.layer({ url: "http://127.0.0.1:9/mcp" }).pipe(Layer.provide(client)),
+    unreachable: connectedTo(layerNothing)({ maxResponseBytes: 1024 }),
     resources
   }
 }

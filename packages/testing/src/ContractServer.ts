@@ -309,7 +309,8 @@ export const layer: Layer.Layer<McpEndpoint.McpEndpoint | McpServer.McpServer, M
       version: "0.0.0",
       maxBodyBytes: 8 * 1024 * 1024,
       maxResponseBytes: 8 * 1024 * 1024,
-      requestTimeout: "10 minutes"
+      requestTimeout: "10 minutes",
+      cancellationGrace: "500 millis"
     }),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
   )

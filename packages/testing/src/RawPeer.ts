@@ -44,6 +44,14 @@ export interface Script {
  */
 export type Behaviour = keyof typeof behaviours
 
+/**
+ * What the peer says in all that breaks the protocol: a client repeats it nowhere but in the fields that are for it.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const peerText = "told by the peer"
+
 interface Context {
   readonly id: JsonRpc.RequestId
   readonly args: Json.Object
@@ -92,39 +100,39 @@ const behaviours = {
   /** An answer of exactly `bytes` bytes. */
   "sized": ({ args, id }: Context) => whole(sized(id, Number(args["bytes"]))),
 
-  "not-json": (context: Context) => stray(context, "this is no JSON"),
+  "not-json": (context: Context) => stray(context, peerText),
   "not-an-object": (context: Context) => stray(context, "5"),
   "batch": (context: Context) => stray(context, `[${context.good}]`),
-  "other-id": (context: Context) => stray(context, answer(otherId(context.id), resultOf("other"))),
-  "id-of-another-type": (context: Context) => stray(context, answer(sameDigits(context.id), resultOf("other"))),
+  "other-id": (context: Context) => stray(context, answer(otherId(context.id), resultOf(peerText))),
+  "id-of-another-type": (context: Context) => stray(context, answer(sameDigits(context.id), resultOf(peerText))),
   "result-without-id": (context: Context) =>
-    stray(context, `{"jsonrpc":"2.0","result":${Json.stringify(resultOf("other"))}}`),
+    stray(context, `{"jsonrpc":"2.0","result":${Json.stringify(resultOf(peerText))}}`),
   "request-from-server": (context: Context) => stray(context, JsonRpc.encodeRequest(context.id, "ping", {})),
 
   "no-version": ({ id }: Context) =>
-    whole(`{"id":${Json.stringify(id)},"result":${Json.stringify(resultOf("other"))}}`),
+    whole(`{"id":${Json.stringify(id)},"result":${Json.stringify(resultOf(peerText))}}`),
   "result-and-error": ({ id }: Context) =>
     whole(
-      `{"jsonrpc":"2.0","id":${Json.stringify(id)},"result":${Json.stringify(resultOf("other"))},` +
-        `"error":{"code":-32603,"message":"both"}}`
+      `{"jsonrpc":"2.0","id":${Json.stringify(id)},"result":${Json.stringify(resultOf(peerText))},` +
+        `"error":{"code":-32603,"message":${Json.stringify(peerText)}}}`
     ),
   "neither-result-nor-error": ({ id }: Context) => whole(`{"jsonrpc":"2.0","id":${Json.stringify(id)}}`),
   "result-not-an-object": ({ id }: Context) => whole(answer(id, 5)),
-  "error-not-an-object": ({ id }: Context) => whole(`{"jsonrpc":"2.0","id":${Json.stringify(id)},"error":"wrong"}`),
+  "error-not-an-object": ({ id }: Context) =>
+    whole(`{"jsonrpc":"2.0","id":${Json.stringify(id)},"error":${Json.stringify(peerText)}}`),
   "fraction-as-code": ({ id }: Context) =>
-    whole(`{"jsonrpc":"2.0","id":${Json.stringify(id)},"error":{"code":1.5,"message":"wrong"}}`),
-  "unknown-result-type": ({ id }: Context) => whole(answer(id, { ...resultOf("other"), resultType: "partial" })),
-  "content-not-a-list": ({ id }: Context) => whole(answer(id, { ...resultOf("other"), content: "text" })),
+    whole(`{"jsonrpc":"2.0","id":${Json.stringify(id)},"error":{"code":1.5,"message":${Json.stringify(peerText)}}}`),
+  "unknown-result-type": ({ id }: Context) => whole(answer(id, { ...resultOf(peerText), resultType: peerText })),
+  "content-not-a-list": ({ id }: Context) => whole(answer(id, { ...resultOf(peerText), content: peerText })),
 
   /** An answer without a result type, as servers of older revisions give it. */
   "no-result-type": ({ id }: Context) => whole(answer(id, { content: [{ type: "text", text: "good" }] })),
   /** An error whose id could not be read. */
-  "error-without-id": () => whole(JsonRpc.encodeError(undefined, { code: -32603, message: "no id" })),
+  "error-without-id": () => whole(JsonRpc.encodeError(undefined, { code: -32603, message: peerText })),
   /** An error whose id is null, as servers write it that leave no member out. */
-  "error-with-null-id": () => whole(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"null id"}}`),
+  "error-with-null-id": () => whole(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"${peerText}"}}`),
   /** An error with a code of the server's own. */
-  "error": ({ id }: Context) =>
-    whole(JsonRpc.encodeError(id, { code: 4711, message: "told by the peer", data: { é: "🙂" } })),
+  "error": ({ id }: Context) => whole(JsonRpc.encodeError(id, { code: 4711, message: peerText, data: { é: "🙂" } })),
 
   /** Three reports and the answer, in one chunk. */
   "progress-with-answer": ({ good, progressToken }: Context) =>
@@ -154,7 +162,7 @@ export const script = (text: string, kind: ChannelKind): Script | undefined => {
     ? behaviours[name as Behaviour] as (context: Context) => Script
     : undefined
   if (behaviour === undefined) {
-    return whole(JsonRpc.encodeError(id, { code: JsonRpc.codes.invalidParams, message: "Unknown behaviour" }))
+    return whole(JsonRpc.encodeError(id, { code: JsonRpc.codes.invalidParams, message: peerText }))
   }
   return behaviour({
     id,

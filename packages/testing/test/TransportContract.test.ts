@@ -89,12 +89,14 @@ describe("a wrong transport is caught", () => {
 
   it("that rounds numbers", async () => {
     const rounded = (value: Json.Value): Json.Value => JSON.parse(JSON.stringify(value)) as Json.Value
-    const failed = await failuresOf(wrong((inner) => (request) =>
-      Effect.map(inner.send(request), (incoming) =>
-        incoming.response._tag === "Success"
-          ? { response: { ...incoming.response, result: rounded(incoming.response.result) as Json.Object } }
-          : incoming)
-    ))
+    const failed = await failuresOf(
+      wrong((inner) => (request) =>
+        Effect.map(inner.send(request), (incoming) =>
+          incoming.response._tag === "Success"
+            ? { response: { ...incoming.response, result: rounded(incoming.response.result) as Json.Object } }
+            : incoming)
+      )
+    )
     expect(failed).toEqual(["numbers"])
   })
 

@@ -62,6 +62,19 @@ export const layerFetch = (fetch: Fetch): Layer.Layer<Url> =>
     )
   )
 
+/** A port that nothing listens on: it was free a moment ago. */
+export const layerNothing: Layer.Layer<Url> = Layer.effect(
+  Url,
+  Effect.promise(() =>
+    new Promise<string>((resolve) => {
+      const server = createServer().listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        server.close(() => resolve(`http://127.0.0.1:${port}/mcp`))
+      })
+    })
+  )
+)
+
 /** The contract server as one route among others. */
 export const layerRouter: Layer.Layer<Url, unknown> = Layer.effect(
   Url,

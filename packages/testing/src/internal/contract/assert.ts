@@ -25,6 +25,7 @@ export const equal = (actual: unknown, expected: unknown, what: string): void =>
 }
 
 export const oneOf = (actual: unknown, expected: ReadonlyArray<unknown>, what: string): void => {
+  if (expected.length === 1) return equal(actual, expected[0], what)
   if (!expected.some((one) => same(actual, one))) {
     fail(`${what}: expected one of ${show(expected)}, got ${show(actual)}`)
   }

@@ -2,9 +2,9 @@
  * What the cases of the contract suite work with: connections to the contract server and to the raw peer, clients over
  * them, and ways to watch a call.
  */
+import type { ToolFailed } from "@fairlead/client/CallEnding"
 import * as McpClient from "@fairlead/client/McpClient"
 import * as McpClientError from "@fairlead/client/McpClientError"
-import type { ToolFailed } from "@fairlead/client/CallEnding"
 import type * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
@@ -119,11 +119,11 @@ export const errorOf = <A, E>(exit: Exit.Exit<A, E>): McpClientError.McpClientEr
 export const expectError = <A, E>(
   exit: Exit.Exit<A, E>,
   tags: McpClientError.Reason["_tag"] | ReadonlyArray<McpClientError.Reason["_tag"]>,
-  evidence: Transport.Evidence
+  evidence: Transport.Evidence | ReadonlyArray<Transport.Evidence>
 ): McpClientError.McpClientError => {
   const error = errorOf(exit)
   oneOf(error.reason._tag, typeof tags === "string" ? [tags] : tags, "the reason")
-  equal(error.evidence, evidence, `the evidence of ${error.reason._tag}`)
+  oneOf(error.evidence, typeof evidence === "string" ? [evidence] : evidence, `the evidence of ${error.reason._tag}`)
   return error
 }
 
