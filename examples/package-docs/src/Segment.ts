@@ -7,7 +7,7 @@ import { terms } from "./Terms.ts"
 import { weights } from "./Weights.ts"
 
 /** Raised by every change of what is stored, or of how texts are made into terms or weighed. */
-const format = 5
+const format = 6
 const magic = 0x46504431
 
 /** What is known of a package without looking at its pages. */

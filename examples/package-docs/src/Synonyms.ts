@@ -8,10 +8,7 @@ const link = (from: string, to: string) => {
   }
 }
 for (const group of Thesaurus.groups) {
-  const [before, after] = group.split(" > ").map((words) => words.split(" ").map(stem)) as [
-    ReadonlyArray<string>,
-    ReadonlyArray<string> | undefined
-  ]
+  const [before = [], after] = group.split(" > ").map((words) => words.split(" ").map(stem))
   if (after === undefined) {
     const [head, ...others] = before
     others.forEach((other) => {
@@ -45,4 +42,6 @@ for (const line of Thesaurus.phrases) {
 
 /** The longest phrase that begins at a word of a text, if there is one. */
 export const phraseAt = (words: ReadonlyArray<string>, at: number): Phrase | undefined =>
-  byFirst.get(words[at]!)?.find((phrase) => phrase.words.every((word, i) => words[at + i] === word))
+  byFirst.get(words[at]!.toLowerCase())?.find((phrase) =>
+    phrase.words.every((word, i) => words[at + i]?.toLowerCase() === word)
+  )

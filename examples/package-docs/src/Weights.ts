@@ -12,7 +12,7 @@ export const weights = {
     code: { weight: 0.3, dilution: 0.85, length: 60 }
   },
   /** How soon further occurrences of a word count less: BM25's k1. */
-  saturation: 2.5,
+  saturation: 3.5,
   /** What a page scores at least that has few of the words, of what it would with all of them. */
   uncovered: 0.35,
   /** What a page scores more if the query says all of its title. */

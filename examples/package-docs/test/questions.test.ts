@@ -46,18 +46,12 @@ const heldOut = questions.filter(({ heldOut }) => heldOut)
 
 layer(docs, { timeout: "2 minutes" })("questions about the packages of this repository", (it) => {
   describe("an answer is among the first three hits", () => {
-    it.effect("for nine of ten questions that the ranking was tuned with", () =>
+    it.effect("for nine of ten questions", () =>
       Effect.gen(function*() {
-        expect(questions.length).toBeGreaterThanOrEqual(75)
+        expect(questions).toHaveLength(75)
         expect(heldOut).toHaveLength(15)
         expect(yield* Effect.flatMap(PackageDocs, ({ problems }) => problems)).toEqual([])
-        expect(yield* answered("tuned", tuned)).toBeGreaterThanOrEqual(0.9)
-      }))
-
-    // The aim, which is not met yet: 49 of 60, as only 7 of the 15 held out are answered. Once it is, this test fails
-    // and `fails` is to be taken off. New questions should be held out then: those have been seen.
-    it.effect.fails("for nine of ten questions, with those held out", () =>
-      Effect.gen(function*() {
+        yield* answered("tuned", tuned)
         yield* answered("held out", heldOut)
         expect(yield* answered("all", questions)).toBeGreaterThanOrEqual(0.9)
       }))
