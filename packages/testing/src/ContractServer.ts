@@ -101,13 +101,14 @@ export const Stats = Tool.make("stats", {
 })
 
 /**
- * Reports progress a number of times, with growing values and a message, and answers with the number.
+ * Reports progress a number of times, with growing values and a message, and answers with the number: at once, or when
+ * {@link Release} is called with the key.
  *
  * @category tools
  * @since 0.1.0
  */
 export const Progress = Tool.make("progress", {
-  input: Schema.Struct({ count: Schema.Int, label: Schema.String }),
+  input: Schema.Struct({ count: Schema.Int, label: Schema.String, key: Schema.optionalKey(Schema.String) }),
   output: Schema.Struct({ count: Schema.Int })
 })
 
@@ -249,10 +250,11 @@ const inspect = Effect.gen(function*() {
   }
 })
 
-const report = Effect.fnUntraced(function*(count: number, label: string) {
+const report = Effect.fnUntraced(function*(count: number, label: string, key: string | undefined) {
   for (let progress = 1; progress <= count; progress++) {
     yield* Invocation.progress({ progress, total: count, message: `${label} ${progress}` })
   }
+  if (key !== undefined) yield* Effect.flatMap(heldOf(key), ({ released }) => Deferred.await(released))
   return { count }
 })
 
@@ -277,7 +279,7 @@ export const registrations: Layer.Layer<never, never, McpServer.McpServer> = Mcp
     ({ event, key }) => Effect.flatMap(heldOf(key), (held) => Effect.as(Deferred.await(held[event]), { key }))
   ),
   McpServer.handler(Stats, () => Effect.map(State, ({ held, keys }) => ({ held, keys: [...keys.keys()] }))),
-  McpServer.handler(Progress, ({ count, label }) => report(count, label)),
+  McpServer.handler(Progress, ({ count, key, label }) => report(count, label, key)),
   McpServer.handler(Decline, ({ why }) => Effect.fail(new Declined({ why }))),
   McpServer.handler(Complain, ({ text }) => Effect.fail(Tool.error(text))),
   McpServer.handler(Die, () => Effect.die(new Error(secret))),

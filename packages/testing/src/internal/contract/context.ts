@@ -6,7 +6,7 @@ import * as Revision from "@fairlead/protocol/Revision"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as ContractServer from "../../ContractServer.ts"
-import * as RecordingTransport from "../../RecordingTransport.ts"
+import type * as RecordingTransport from "../../RecordingTransport.ts"
 import { equal, ok } from "./assert.ts"
 import {
   behaviour,

@@ -1,0 +1,78 @@
+/** A server built with the official SDK, and the definitions that its tools have here. */
+import { Tool } from "@fairlead/protocol"
+import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
+import { Schema } from "effect"
+
+export const Greet = Tool.make("greet", {
+  input: Schema.Struct({ name: Schema.String }),
+  output: Schema.Struct({ greeting: Schema.String })
+})
+
+export const Count = Tool.make("count", { input: Schema.Struct({ to: Schema.Int }) })
+
+export const Refuse = Tool.make("refuse", { input: Schema.Struct({ why: Schema.String }) })
+
+export const Wait = Tool.make("wait", { input: Schema.Struct({ key: Schema.String }) })
+
+/** Answers once a waiting call has started, or was aborted. */
+export const Observe = Tool.make("observe", {
+  input: Schema.Struct({ key: Schema.String, event: Schema.Literals(["started", "aborted"]) })
+})
+
+const object = <A>(properties: { readonly [name: string]: { readonly type: string } }) =>
+  fromJsonSchema<A>({ type: "object", properties, required: Object.keys(properties) })
+
+const text = (text: string) => ({ content: [{ type: "text" as const, text }] })
+
+/** A factory of servers that share what they have seen, as HTTP makes one a request. */
+export const makeOfficial = (): () => McpServer => {
+  const seen = new Map<string, { readonly promise: Promise<void>; readonly resolve: () => void }>()
+  const event = (name: string) => {
+    const known = seen.get(name)
+    if (known !== undefined) return known
+    const made = Promise.withResolvers<void>()
+    seen.set(name, made)
+    return made
+  }
+  return () => {
+    const server = new McpServer({ name: "official", version: "1.0.0" })
+    server.registerTool("greet", {
+      description: "Greets somebody.",
+      inputSchema: object<{ name: string }>({ name: { type: "string" } }),
+      outputSchema: object<{ greeting: string }>({ greeting: { type: "string" } })
+    }, ({ name }) => {
+      const structuredContent = { greeting: `Hello, ${name}!` }
+      return { ...text(JSON.stringify(structuredContent)), structuredContent }
+    })
+    server.registerTool("count", {
+      inputSchema: object<{ to: number }>({ to: { type: "integer" } })
+    }, async ({ to }, { mcpReq }) => {
+      const progressToken = mcpReq._meta?.progressToken
+      for (let progress = 1; progress <= to; progress++) {
+        if (progressToken === undefined) continue
+        await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: to } })
+      }
+      return text(`counted to ${to}`)
+    })
+    server.registerTool("refuse", {
+      inputSchema: object<{ why: string }>({ why: { type: "string" } })
+    }, ({ why }) => ({ ...text(why), isError: true }))
+    server.registerTool("wait", {
+      inputSchema: object<{ key: string }>({ key: { type: "string" } })
+    }, ({ key }, { mcpReq }) =>
+      new Promise((_, reject) => {
+        event(`${key}:started`).resolve()
+        mcpReq.signal.addEventListener("abort", () => {
+          event(`${key}:aborted`).resolve()
+          reject(new Error("aborted"))
+        })
+      }))
+    server.registerTool("observe", {
+      inputSchema: object<{ key: string; event: string }>({ key: { type: "string" }, event: { type: "string" } })
+    }, async ({ event: name, key }) => {
+      await event(`${key}:${name}`).promise
+      return text(name)
+    })
+    return server
+  }
+}
