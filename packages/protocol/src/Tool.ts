@@ -398,6 +398,11 @@ export const makeResult = <
   const inputSchema = objectDocument(published(input, codec.input))
   if (inputSchema === undefined) return fail("input", "not an object in JSON")
   const outputSchema = output === undefined ? undefined : published(output, codec.output!)
+  for (const [part, document] of [["input", inputSchema], ["output", outputSchema]] as const) {
+    if (!isKnownDialect(document?.["$schema"])) {
+      return fail(`${part}.$schema`, "not JSON Schema 2020-12, the one dialect that is served")
+    }
+  }
   const plan = HttpRules.plan(inputSchema)
   if (Result.isFailure(plan)) return fail(`input.${plan.failure.path}`, `annotated wrongly: ${plan.failure.reason}`)
 
@@ -463,6 +468,11 @@ const isObjectSchema = (schema: Json.Object, root: Json.Object): boolean => {
   const target = definitions[name]
   return Json.isObject(target) && target["type"] === "object"
 }
+
+/** A schema that names no dialect is 2020-12 (spec: basic, JSON Schema Usage). */
+const isKnownDialect = (dialect: Json.Value | undefined): boolean =>
+  dialect === undefined ||
+  (typeof dialect === "string" && /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(dialect))
 
 const hints = (annotations: Annotations): Json.Object => ({
   ...(annotations.title === undefined ? {} : { title: annotations.title }),
