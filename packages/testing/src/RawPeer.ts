@@ -189,8 +189,10 @@ export const fetch = async (request: Request): Promise<Response> => {
   const { cut = false, texts, then } = found
   if (texts.length === 0) {
     if (then === "close") throw new TypeError("The connection broke")
+    const { signal } = request
     return new Promise((_, reject) => {
-      request.signal.addEventListener("abort", () => reject(request.signal.reason), { once: true })
+      if (signal.aborted) return reject(signal.reason)
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true })
     })
   }
   if (texts.length === 1 && then === "end") {

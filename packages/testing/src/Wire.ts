@@ -18,6 +18,7 @@ import {
   definitionOfError,
   definitionOfNotification,
   definitionOfRequest,
+  inputRequired,
   validate
 } from "./internal/wireValidators.ts"
 
@@ -163,10 +164,7 @@ const checkNotification = (message: Members, { from }: Origin): ReadonlyArray<st
 const checkResponse = (message: Members, { from, method }: Origin): ReadonlyArray<string> => {
   if (from === "client") return ["a client sends no responses"]
   if ("result" in message && "error" in message) return ["a response has a result or an error, not both"]
-  if (!("error" in message)) {
-    const definition = method === undefined ? undefined : definitionOfRequest(method)
-    return validate(definition?.response ?? "JSONRPCResultResponse", message)
-  }
+  if (!("error" in message)) return checkResult(message, method)
   const { error } = message
   const code = isMembers(error) ? error["code"] : undefined
   return [
@@ -176,6 +174,17 @@ const checkResponse = (message: Members, { from, method }: Origin): ReadonlyArra
     ),
     ...typeof code === "number" ? checkCode(code) : []
   ]
+}
+
+const checkResult = (message: Members, method: string | undefined): ReadonlyArray<string> => {
+  const problems = validate("JSONRPCResultResponse", message)
+  const definition = method === undefined ? undefined : definitionOfRequest(method)
+  const { result } = message
+  if (problems.length > 0 || definition === undefined || !isMembers(result)) return problems
+  if (result["resultType"] !== Revision.resultType.inputRequired) return validate(definition.result, result, "/result")
+  return definition.asksForInput
+    ? validate(inputRequired, result, "/result")
+    : ["/result asks for input, which a request of this kind cannot"]
 }
 
 /** The codes of the past, and those that only the protocol may define (spec: basic, Error Codes). */

@@ -30,17 +30,19 @@ export const observed = (
     send: (request) =>
       Effect.suspend(() => {
         const observer = observe(request)
-        const send = transport.send({
-          ...request,
-          sent: () => {
-            observer.sent?.()
-            request.sent()
-          },
-          notify: (notification) => {
-            observer.notification?.(notification)
-            request.notify(notification)
-          }
-        })
+        const send = Effect.suspend(() =>
+          transport.send({
+            ...request,
+            sent: () => {
+              observer.sent?.()
+              request.sent()
+            },
+            notify: (notification) => {
+              observer.notification?.(notification)
+              request.notify(notification)
+            }
+          })
+        )
         const heard = Effect.onExit(send, (exit) =>
           Effect.sync(() => {
             if (Exit.isSuccess(exit)) return observer.answer?.(exit.value.response)

@@ -5,10 +5,11 @@ import { fullFormats } from "ajv-formats/dist/formats.js"
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import { definitions, type JsonSchema } from "./wireSchema.ts"
 
-/** The definitions of a request and of what answers it. */
+/** The definitions of a request and of its complete result, and whether it may be answered by asking for input. */
 export interface RequestDefinition {
   readonly request: string
-  readonly response: string
+  readonly result: string
+  readonly asksForInput: boolean
 }
 
 const schemaId = "fairlead:wire"
@@ -30,23 +31,32 @@ const validatorOf = (definition: string): ValidateFunction => {
   return made
 }
 
-/** What is wrong with a value, one line a problem, the most telling first. */
-export const validate = (definition: string, value: unknown): ReadonlyArray<string> => {
+/** What is wrong with a value that stands at a path, one line a problem. */
+export const validate = (definition: string, value: unknown, path = ""): ReadonlyArray<string> => {
   const validator = validatorOf(definition)
   if (validator(value)) return []
-  return [...new Set((validator.errors ?? []).map(describe))]
+  return [...new Set((validator.errors ?? []).map((error) => path + describe(error)))].map((line) => line.trim())
 }
 
 const describe = ({ instancePath, message, params }: ErrorObject): string => {
   const extra = Object.values(params as { readonly [key: string]: unknown }).filter((value) => Array.isArray(value))
   const allowed = extra.length === 0 ? "" : `: ${extra.map((value) => JSON.stringify(value)).join(" ")}`
-  return `${instancePath} ${message ?? "is not valid"}${allowed}`.trim()
+  return `${instancePath} ${message ?? "is not valid"}${allowed}`
 }
 
 const constantOf = (schema: JsonSchema | undefined, ...path: ReadonlyArray<string>): unknown => {
   let at: unknown = schema
   for (const key of path) at = typeof at === "object" && at !== null ? (at as JsonSchema)[key] : undefined
   return at
+}
+
+/** The definition of a result that asks for input. It is open: what it describes has to be told by its type. */
+export const inputRequired = "InputRequiredResult"
+
+/** The definitions that a schema refers to, itself or by its alternatives. */
+const resultsOf = (schema: unknown): ReadonlyArray<string> => {
+  const { $ref: ref, anyOf } = (schema ?? {}) as { readonly $ref?: string; readonly anyOf?: ReadonlyArray<unknown> }
+  return anyOf?.flatMap(resultsOf) ?? (ref === undefined ? [] : [ref.slice("#/$defs/".length)])
 }
 
 const requests = new Map<string, RequestDefinition>()
@@ -56,9 +66,13 @@ const errors = new Map<number, string>()
 for (const [name, schema] of Object.entries(definitions)) {
   const method = constantOf(schema, "properties", "method", "const")
   if (typeof method === "string") {
-    const response = `${name.replace(/Request$/, "")}ResultResponse`
-    if (name.endsWith("Request") && response in definitions) requests.set(method, { request: name, response })
-    else if (name.endsWith("Notification") && name !== "ClientNotification") notifications.set(method, name)
+    const results = resultsOf(
+      constantOf(definitions[`${name.replace(/Request$/, "")}ResultResponse`], "properties", "result")
+    )
+    const result = results.find((one) => one !== inputRequired)
+    if (name.endsWith("Request") && result !== undefined) {
+      requests.set(method, { request: name, result, asksForInput: results.includes(inputRequired) })
+    } else if (name.endsWith("Notification") && name !== "ClientNotification") notifications.set(method, name)
   }
   // Errors that are an envelope of their own, as those of the revision are.
   const refinements = constantOf(schema, "properties", "error", "allOf")

@@ -1,0 +1,76 @@
+import { describe, expect, expectTypeOf, it } from "@effect/vitest"
+import { McpClient } from "@fairlead/client"
+import { Tool } from "@fairlead/protocol"
+import { Invocation, McpEndpoint, McpServer } from "@fairlead/server"
+import { RecordingTransport, TestClient, Wire } from "@fairlead/testing"
+import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
+
+class Tenant extends Context.Service<Tenant, { readonly name: string }>()("test/Tenant") {}
+class Store extends Context.Service<Store, { readonly greeted: Array<string> }>()("test/Store") {}
+
+const Greet = Tool.make("greet", {
+  input: Schema.Struct({ name: Schema.String }),
+  output: Schema.Struct({ text: Schema.String, principal: Schema.NullOr(Schema.String) })
+})
+
+const greeter = McpServer.tool(Greet, ({ name }) =>
+  Effect.gen(function*() {
+    const { greeted } = yield* Store
+    greeted.push(name)
+    const { name: tenant } = yield* Tenant
+    const { principal } = yield* Invocation.Invocation
+    return { text: `Hello, ${name} of ${tenant}!`, principal: principal ?? null }
+  }))
+
+const endpoint = greeter.pipe(
+  McpEndpoint.serve({
+    name: "greeter",
+    version: "1.0.0",
+    context: () => Effect.succeed(Context.make(Tenant, { name: "nobody" }))
+  }),
+  Layer.provideMerge(Layer.sync(Store, () => ({ greeted: [] })))
+)
+
+describe("TestClient.layer", () => {
+  it.effect("calls an endpoint in the same process, and gives what its layer gives", () =>
+    Effect.gen(function*() {
+      const client = yield* McpClient.McpClient
+      expect(yield* client.call(Greet, { name: "Ada" })).toEqual({ text: "Hello, Ada of nobody!", principal: null })
+      expect((yield* Store).greeted).toEqual(["Ada"])
+      expect((yield* (yield* RecordingTransport.RecordingTransport).entries).length).toBe(3)
+    }).pipe(Effect.provide(TestClient.layer(endpoint))))
+
+  it.effect("gives requests a principal and services of the test's own", () =>
+    Effect.gen(function*() {
+      const client = yield* McpClient.McpClient
+      expect(yield* client.call(Greet, { name: "Ada" })).toEqual({ text: "Hello, Ada of Acme!", principal: "ada" })
+    }).pipe(Effect.provide(TestClient.layer(endpoint, {
+      principal: "ada",
+      services: Context.make(Tenant, { name: "Acme" }) as Context.Context<never>
+    }))))
+
+  it.effect("makes a call die whose answer breaks the protocol", () =>
+    Effect.gen(function*() {
+      const client = yield* McpClient.McpClient
+      const exit = yield* Effect.exit(client.call(Broken, {}))
+      expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toBeInstanceOf(Wire.InvalidMessage)
+    }).pipe(Effect.provide(TestClient.layer(
+      McpServer.tool(Broken, () => Effect.succeed([{ type: "resource_link", name: "a", uri: "not an address" }])).pipe(
+        McpEndpoint.serve({ name: "broken", version: "1.0.0" })
+      )
+    ))))
+
+  it("states what it gives, how it fails and what it needs", () => {
+    const layer = TestClient.layer(endpoint)
+    expectTypeOf<Layer.Success<typeof layer>>().toEqualTypeOf<
+      | McpClient.McpClient
+      | RecordingTransport.RecordingTransport
+      | McpEndpoint.McpEndpoint
+      | McpServer.McpServer
+      | Store
+    >()
+    expectTypeOf<Layer.Services<typeof layer>>().toEqualTypeOf<never>()
+  })
+})
+
+const Broken = Tool.make("broken")
