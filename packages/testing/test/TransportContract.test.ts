@@ -3,6 +3,7 @@ import { type Json, JsonRpc, Transport } from "@fairlead/protocol"
 import { InProcess } from "@fairlead/server"
 import { ContractServer, TransportContract } from "@fairlead/testing"
 import { Effect, Layer, Semaphore } from "effect"
+import { type Faults, toEndpoint, toRawPeer } from "./support/memoryTransport.ts"
 
 type Service = Transport.Transport["Service"]
 type Send = Service["send"]
@@ -18,6 +19,15 @@ TransportContract.suite("InProcess", {
   resources: () => process.getActiveResourcesInfo(),
   notApplicable: { raw: rawOfInProcess, unreachable: "the peer is in the same process" }
 }, { afterAll, describe, it })
+
+const memory = (faults: Faults = {}): TransportContract.Subject => ({
+  channel: "shared",
+  server: ({ maxResponseBytes }) => toEndpoint(maxResponseBytes, faults).pipe(Layer.provide(ContractServer.layer)),
+  raw: ({ maxResponseBytes }) => toRawPeer(maxResponseBytes, faults),
+  notApplicable: { unreachable: "the peer is in the same process" }
+})
+
+TransportContract.suite("a transport of a user's own", memory(), { afterAll, describe, it })
 
 /** Runs the suite without a runner: the ids of the cases that fail. */
 const failuresOf = async (subject: TransportContract.Subject): Promise<ReadonlyArray<string>> => {
@@ -40,13 +50,18 @@ const failuresOf = async (subject: TransportContract.Subject): Promise<ReadonlyA
   return failed
 }
 
+/** A subject whose calls hang: its cases need not wait for long. */
+const hanging = (subject: TransportContract.Subject): TransportContract.Subject => ({
+  ...subject,
+  caseTimeout: "500 millis"
+})
+
 /** The in-process transport with another way of sending. */
 const wrong = (change: (inner: Service) => Send): TransportContract.Subject => ({
   channel: "shared",
   server: (limits) =>
     Layer.effect(Transport.Transport, Effect.map(Transport.Transport, (inner) => ({ ...inner, send: change(inner) })))
       .pipe(Layer.provide(inProcess(limits))),
-  caseTimeout: "500 millis",
   notApplicable: { raw: rawOfInProcess, unreachable: "the peer is in the same process" }
 })
 
@@ -69,22 +84,22 @@ describe("a wrong transport is caught", () => {
   })
 
   it("that does not cancel at the server", async () => {
-    const failed = await failuresOf(wrong((inner) => (request) =>
+    const failed = await failuresOf(hanging(wrong((inner) => (request) =>
       Effect.callback((resume) => {
         Effect.runFork(inner.send(request)).addObserver(resume)
       })
-    ))
+    )))
     expect(failed).toEqual(expect.arrayContaining(["interruption", "token", "abort-signal", "timeout", "leaks"]))
   })
 
   it("that takes 1 for \"1\"", async () => {
-    const failed = await failuresOf(wrong((inner) => (request) => {
+    const failed = await failuresOf(hanging(wrong((inner) => (request) => {
       const id = Number(request.id)
       if (typeof request.id !== "string" || !Number.isInteger(id) || request.id === "") return inner.send(request)
       const text = JsonRpc.encodeRequest(id, request.method, request.params)
       return inner.send({ ...request, id, text })
-    }))
-    expect(failed).toEqual(["ids"])
+    })))
+    expect(failed).toContain("ids")
   })
 
   it("that rounds numbers", async () => {
@@ -115,7 +130,7 @@ describe("a wrong transport is caught", () => {
 
   it("that sends one request at a time", async () => {
     const queue = Effect.runSync(Semaphore.make(1))
-    const failed = await failuresOf(wrong((inner) => (request) => queue.withPermits(1)(inner.send(request))))
+    const failed = await failuresOf(hanging(wrong((inner) => (request) => queue.withPermits(1)(inner.send(request)))))
     expect(failed).toContain("out-of-order")
   })
 
@@ -127,5 +142,36 @@ describe("a wrong transport is caught", () => {
     })
     expect(await failuresOf(off(-1))).toEqual(["limit-exact", "limit-over"])
     expect(await failuresOf(off(1))).toEqual(["limit-over"])
+  })
+
+  it("that says that nothing was sent when the connection breaks", async () => {
+    const failed = await failuresOf(hanging(memory({ claimsNotSent: true })))
+    expect(failed).toEqual(expect.arrayContaining(["closed-before-answer", "closed-midway", "close-of-the-transport"]))
+  })
+
+  it("that matches ids without their type, fails on noise, or waits where the answer is broken", async () => {
+    expect(await failuresOf(hanging(memory({ looseIds: true })))).toEqual(
+      expect.arrayContaining(["ids", "stray-id-of-another-type"])
+    )
+    expect(await failuresOf(hanging(memory({ failsOnNoise: true })))).toEqual(
+      expect.arrayContaining(["noise", "stray-not-json"])
+    )
+    expect(await failuresOf(hanging(memory({ waitsForBetter: true })))).toEqual(
+      expect.arrayContaining(["broken-no-version", "broken-result-and-error"])
+    )
+  })
+
+  it("that gives progress to the wrong call", async () => {
+    expect(await failuresOf(hanging(memory({ broadcasts: true })))).toEqual(
+      expect.arrayContaining(["progress-of-two", "foreign-progress"])
+    )
+  })
+
+  it("whose cases that cannot occur have no reason, or stand for nothing", async () => {
+    const { notApplicable: _, ...subject } = wrong((inner) => inner.send)
+    await expect(failuresOf(subject)).rejects.toThrow("the case unreachable needs unreachable, or a reason")
+    const both = { raw: "r", unreachable: "u" }
+    await expect(failuresOf({ ...subject, notApplicable: { ...both, nothing: "n" } })).rejects.toThrow("names no case")
+    await expect(failuresOf({ ...subject, notApplicable: { ...both, raw: " " } })).rejects.toThrow("gives no reason")
   })
 })

@@ -16,9 +16,11 @@ import {
   clientOf,
   type Environment,
   expectError,
+  expectText,
   freshKey,
   hold,
   nextCallWorks,
+  rawCall,
   startHeld,
   withTestClock
 } from "./harness.ts"
@@ -185,6 +187,20 @@ export const cases: ReadonlyArray<Case> = [
       const client = yield* clientOf(yield* server)
       yield* interruptSome(client)
       yield* nextCallWorks(client)
+    })
+  },
+  {
+    id: "silence",
+    title: "a call that is never answered can be interrupted, and the next call works",
+    needs: "raw",
+    run: Effect.fnUntraced(function*({ freshRaw }) {
+      const connection = yield* freshRaw
+      const client = yield* clientOf(connection)
+      const fiber = yield* Effect.forkScoped(rawCall(client, "silence"), { startImmediately: true })
+      const left = Effect.map(connection.recording.entries, (entries) => entries.some(({ _tag }) => _tag === "Left"))
+      while (!(yield* left)) yield* Effect.sleep(1)
+      yield* Fiber.interrupt(fiber)
+      expectText(yield* rawCall(client, "good"), "good")
     })
   }
 ]

@@ -3,20 +3,26 @@
  */
 import * as Json from "@fairlead/protocol/Json"
 import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Tool from "@fairlead/protocol/Tool"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
 import * as ContractServer from "../../ContractServer.ts"
+import type * as RawPeer from "../../RawPeer.ts"
 import * as Wire from "../../Wire.ts"
 import { equal, ok } from "./assert.ts"
 import {
   type Case,
   clientOf,
   type Connection,
+  expectError,
+  expectText,
   freshKey,
   hold,
   maxResponseBytes,
   nextCallWorks,
+  rawCall,
   sendTool,
   startHeld
 } from "./harness.ts"
@@ -41,6 +47,8 @@ const ofBytes = Effect.fnUntraced(function*(connection: Connection, bytes: numbe
   const { length, rest } = yield* lengthFor(connection, bytes)
   return yield* Effect.exit(sendTool(connection, "big", { length }, { id: `${ids[1]}${"+".repeat(rest)}` }))
 })
+
+const Sized = Tool.make("sized" satisfies RawPeer.Behaviour, { input: Schema.Struct({ bytes: Schema.Int }) })
 
 const failureOf = (exit: Exit.Exit<unknown, { readonly _tag: string }>): unknown =>
   Exit.isFailure(exit) ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error : undefined
@@ -96,6 +104,19 @@ export const cases: ReadonlyArray<Case> = [
       const error = failureOf(exit) as { readonly reason?: { readonly _tag: string } } | undefined
       equal(error?.reason?._tag, "ResponseTooLarge", "the reason")
       yield* nextCallWorks(client)
+    })
+  },
+  {
+    id: "raw-limit",
+    title: "the limit counts the bytes that arrive: as many pass, one more does not",
+    needs: "raw",
+    run: Effect.fnUntraced(function*({ freshRaw }) {
+      const client = yield* clientOf(yield* freshRaw)
+      const [block] = yield* client.call(Sized, { bytes: maxResponseBytes })
+      equal(block?.type, "text", "the answer of exactly the limit")
+      const exit = yield* Effect.exit(client.call(Sized, { bytes: maxResponseBytes + 1 }))
+      expectError(exit, "ResponseTooLarge", "MaybeSent")
+      expectText(yield* rawCall(client, "good"), "good")
     })
   },
   {
