@@ -26,8 +26,10 @@ const resultOf = <A, E, R>(layer: Layer.Layer<A, E, R>, name: string, args?: unk
   })
 
 const toolNames = (server: Serving) =>
-  Effect.map(server.send(request("tools/list")), ({ json }): ReadonlyArray<string> =>
-    json.result.tools.map((tool: { readonly name: string }) => tool.name))
+  Effect.map(
+    server.send(request("tools/list")),
+    ({ json }): ReadonlyArray<string> => json.result.tools.map((tool: { readonly name: string }) => tool.name)
+  )
 
 class Fault extends Schema.TaggedError<Fault>()("Fault", { seconds: Schema.Int }) {
   override get message() {
@@ -48,19 +50,22 @@ const Greet = Tool.make("greet", {
 const greet = McpServer.tool(Greet, ({ name }) => Effect.succeed({ greeting: `Hello, ${name}!` }))
 
 describe("a call", () => {
-  it.effect(verifies("BASE-6", "BASE-7", "BASE-8", "META-14", "TOOL-8")("answers with the output and its text"), () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* resultOf(greet, "greet", { name: "Ada" }), {
-        jsonrpc: "2.0",
-        id: 1,
-        result: {
-          content: [{ type: "text", text: "{\"greeting\":\"Hello, Ada!\"}" }],
-          structuredContent: { greeting: "Hello, Ada!" },
-          resultType: "complete",
-          _meta: { [meta.serverInfo]: { name: "test", version: "1.2.3" } }
-        }
+  it.effect(
+    verifies("BASE-6", "BASE-7", "BASE-8", "META-14", "TOOL-8")("answers with the output and its text"),
+    () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* resultOf(greet, "greet", { name: "Ada" }), {
+          jsonrpc: "2.0",
+          id: 1,
+          result: {
+            content: [{ type: "text", text: "{\"greeting\":\"Hello, Ada!\"}" }],
+            structuredContent: { greeting: "Hello, Ada!" },
+            resultType: "complete",
+            _meta: { [meta.serverInfo]: { name: "test", version: "1.2.3" } }
+          }
+        })
       })
-    }))
+  )
 
   it.effect("without arguments has the empty object; null is not it", () =>
     Effect.gen(function*() {
@@ -92,21 +97,35 @@ describe("a call", () => {
       }
     }))
 
-  it.effect(verifies("TOOL-11", "BASE-20", "GAP-5")("of an unknown tool gets -32602, the same bytes for every name"), () =>
-    Effect.gen(function*() {
-      const server = yield* serve(greet)
-      const texts = new Set<string>()
-      const names = ["nobody", "__proto__", "constructor", "toString", "hasOwnProperty", "", "Greet", "greet ", "é", "a/b"]
-      for (const name of names) {
-        for (const args of [undefined, {}, { name: 1 }, []]) {
-          const answer = yield* server.send(call(name, args))
-          assert.strictEqual(answer.status, 200)
-          assert.strictEqual(answer.json.error.code, codes.invalidParams)
-          texts.add(answer.text)
+  it.effect(
+    verifies("TOOL-11", "BASE-20", "GAP-5")("of an unknown tool gets -32602, the same bytes for every name"),
+    () =>
+      Effect.gen(function*() {
+        const server = yield* serve(greet)
+        const texts = new Set<string>()
+        const names = [
+          "nobody",
+          "__proto__",
+          "constructor",
+          "toString",
+          "hasOwnProperty",
+          "",
+          "Greet",
+          "greet ",
+          "é",
+          "a/b"
+        ]
+        for (const name of names) {
+          for (const args of [undefined, {}, { name: 1 }, []]) {
+            const answer = yield* server.send(call(name, args))
+            assert.strictEqual(answer.status, 200)
+            assert.strictEqual(answer.json.error.code, codes.invalidParams)
+            texts.add(answer.text)
+          }
         }
-      }
-      assert.strictEqual(texts.size, 1)
-    }))
+        assert.strictEqual(texts.size, 1)
+      })
+  )
 
   it.effect(
     verifies("TOOL-12@server", "TOOL-15", "GAP-3", "BASE-20")(
@@ -152,15 +171,18 @@ describe("a call", () => {
 })
 
 describe("a failure", () => {
-  it.effect(verifies("TOOL-12@server")("that the tool declares arrives typed, with its message as text"), () =>
-    Effect.gen(function*() {
-      const layer = McpServer.tool(Greet, () => Effect.fail(new Fault({ seconds: 5 })))
-      const { result } = yield* resultOf(layer, "greet", { name: "Ada" })
-      assert.isTrue(result.isError)
-      assert.deepStrictEqual(result.structuredContent, { _tag: "Fault", seconds: 5 })
-      assert.deepStrictEqual(result.content, [{ type: "text", text: "Try again in 5 seconds" }])
-      assert.strictEqual(result.resultType, "complete")
-    }))
+  it.effect(
+    verifies("TOOL-12@server")("that the tool declares arrives typed, with its message as text"),
+    () =>
+      Effect.gen(function*() {
+        const layer = McpServer.tool(Greet, () => Effect.fail(new Fault({ seconds: 5 })))
+        const { result } = yield* resultOf(layer, "greet", { name: "Ada" })
+        assert.isTrue(result.isError)
+        assert.deepStrictEqual(result.structuredContent, { _tag: "Fault", seconds: 5 })
+        assert.deepStrictEqual(result.content, [{ type: "text", text: "Try again in 5 seconds" }])
+        assert.strictEqual(result.resultType, "complete")
+      })
+  )
 
   it.effect("without a message of its own has its JSON as text", () =>
     Effect.gen(function*() {
@@ -169,14 +191,17 @@ describe("a failure", () => {
       assert.deepStrictEqual([result.structuredContent, result.content[0].text], ["b", "\"b\""])
     }))
 
-  it.effect(verifies("TOOL-12@server")("made with Tool.error is one sentence for the model"), () =>
-    Effect.gen(function*() {
-      const layer = McpServer.tool(Greet, () => Effect.fail(Tool.error("The printer is out of paper")))
-      const { result } = yield* resultOf(layer, "greet", { name: "Ada" })
-      assert.isTrue(result.isError)
-      assert.deepStrictEqual(result.content, [{ type: "text", text: "The printer is out of paper" }])
-      assert.notProperty(result, "structuredContent")
-    }))
+  it.effect(
+    verifies("TOOL-12@server")("made with Tool.error is one sentence for the model"),
+    () =>
+      Effect.gen(function*() {
+        const layer = McpServer.tool(Greet, () => Effect.fail(Tool.error("The printer is out of paper")))
+        const { result } = yield* resultOf(layer, "greet", { name: "Ada" })
+        assert.isTrue(result.isError)
+        assert.deepStrictEqual(result.content, [{ type: "text", text: "The printer is out of paper" }])
+        assert.notProperty(result, "structuredContent")
+      })
+  )
 
   it.effect("made with ToolError has its blocks and its structured output, null too", () =>
     Effect.gen(function*() {
@@ -208,7 +233,9 @@ describe("a failure", () => {
   ]
 
   it.effect.each(defects)(
-    verifies("TOOL-11", "BASE-12", "BASE-20")("of a handler that %s is -32603 with a fixed text; the cause is in the log"),
+    verifies("TOOL-11", "BASE-12", "BASE-20")(
+      "of a handler that %s is -32603 with a fixed text; the cause is in the log"
+    ),
     ([, handle]) =>
       Effect.gen(function*() {
         const server = yield* serve(McpServer.tool(Greet, handle), { label: "main" })
@@ -239,7 +266,7 @@ describe("a failure", () => {
 })
 
 describe("an output", () => {
-  const outputs: ReadonlyArray<readonly [string, Schema.Top, unknown]> = [
+  const outputs: ReadonlyArray<readonly [string, Schema.Codec<unknown>, unknown]> = [
     ["null", Schema.Null, null],
     ["a number", Schema.Finite, 0],
     ["a text", Schema.String, ""],
@@ -249,14 +276,17 @@ describe("an output", () => {
     ["an object", Schema.Struct({ a: Schema.NullOr(Schema.Int) }), { a: null }]
   ]
 
-  it.effect.each(outputs)(verifies("TOOL-7@server", "TOOL-8")("can be %s"), ([, output, value]) =>
-    Effect.gen(function*() {
-      const tool = Tool.make("out", { output })
-      const { result } = yield* resultOf(McpServer.tool(tool, () => Effect.succeed(value as never)), "out")
-      assert.property(result, "structuredContent")
-      assert.deepStrictEqual(result.structuredContent, value)
-      assert.deepStrictEqual(JSON.parse(result.content[0].text), value)
-    }))
+  it.effect.each(outputs)(
+    verifies("TOOL-7@server", "TOOL-8")("can be %s"),
+    ([, output, value]) =>
+      Effect.gen(function*() {
+        const tool = Tool.make("out", { output })
+        const { result } = yield* resultOf(McpServer.tool(tool, () => Effect.succeed(value)), "out")
+        assert.property(result, "structuredContent")
+        assert.deepStrictEqual(result.structuredContent, value)
+        assert.deepStrictEqual(JSON.parse(result.content[0].text), value)
+      })
+  )
 
   it.effect("is what its codec encodes", () =>
     Effect.gen(function*() {
@@ -273,19 +303,24 @@ describe("an output", () => {
         bytes: "AQID"
       })
       const { outputSchema } = (yield* server.send(request("tools/list"))).json.result.tools[0]
-      assert.isTrue(new Ajv2020({ strict: false, validateFormats: false }).validate(outputSchema, result.structuredContent))
+      assert.isTrue(
+        new Ajv2020({ strict: false, validateFormats: false }).validate(outputSchema, result.structuredContent)
+      )
     }))
 
-  it.effect(verifies("TOOL-7@server", "TOOL-11")("that breaks its schema is -32603; the log says where, not what"), () =>
-    Effect.gen(function*() {
-      const layer = McpServer.tool(Greet, () => Effect.succeed({ greeting: 31337 as never }))
-      const server = yield* serve(layer)
-      const answer = yield* server.send(call("greet", { name: "Ada" }))
-      assert.deepStrictEqual(answer.json.error, { code: codes.internalError, message: "Internal error" })
-      const log = Cause.pretty(server.logs[0]!.cause)
-      assert.include(log, "The output of greet breaks its schema: greeting: Expected string")
-      assert.notInclude(log, "31337")
-    }))
+  it.effect(
+    verifies("TOOL-7@server", "TOOL-11")("that breaks its schema is -32603; the log says where, not what"),
+    () =>
+      Effect.gen(function*() {
+        const layer = McpServer.tool(Greet, () => Effect.succeed({ greeting: 31337 as never }))
+        const server = yield* serve(layer)
+        const answer = yield* server.send(call("greet", { name: "Ada" }))
+        assert.deepStrictEqual(answer.json.error, { code: codes.internalError, message: "Internal error" })
+        const log = Cause.pretty(server.logs[0]!.cause)
+        assert.include(log, "The output of greet breaks its schema: greeting: Expected string")
+        assert.notInclude(log, "31337")
+      })
+  )
 
   it.effect("keeps every digit of big numbers, in and out", () =>
     Effect.gen(function*() {
@@ -294,7 +329,11 @@ describe("an output", () => {
         output: Tool.jsonSchema({ type: "object" })
       })
       const server = yield* serve(McpServer.tool(Echo, (input) => Effect.succeed(input)))
-      const digits = ["9007199254740993", "12345678901234567890123456789012345678901234567890", "0.1000000000000000055511"]
+      const digits = [
+        "9007199254740993",
+        "12345678901234567890123456789012345678901234567890",
+        "0.1000000000000000055511"
+      ]
       for (const number of digits) {
         const body = JSON.stringify(call("echo", { n: "N" })).replace("\"N\"", number)
         const answer = yield* server.send(body, { headers: headersOf(call("echo")) })
@@ -349,8 +388,10 @@ describe("content", () => {
     Effect.gen(function*() {
       const empty = McpServer.tool(Greet, () => Effect.succeed(Tool.reply({ greeting: "Hi" }, { content: [] })))
       assert.deepStrictEqual((yield* resultOf(empty, "greet", { name: "Ada" })).result.content, [])
-      const withMeta = McpServer.tool(Draw, () =>
-        Effect.succeed(Tool.reply([Content.text("a")], { meta: { "com.example/a": null } })))
+      const withMeta = McpServer.tool(
+        Draw,
+        () => Effect.succeed(Tool.reply([Content.text("a")], { meta: { "com.example/a": null } }))
+      )
       const { result } = yield* resultOf(withMeta, "draw")
       assert.deepStrictEqual(result.content, [{ type: "text", text: "a" }])
       assert.isNull(result._meta["com.example/a"])
@@ -364,46 +405,52 @@ describe("content", () => {
 })
 
 describe("tools/list", () => {
-  it.effect(verifies("TOOL-1", "TOOL-4", "TOOL-6", "CACHE-1", "GAP-7")("gives the declarations as they were made"), () =>
-    Effect.gen(function*() {
-      const server = yield* serve(greet)
-      const { result } = (yield* server.send(request("tools/list"))).json
-      assert.deepStrictEqual(result, {
-        tools: [JSON.parse(JSON.stringify(Greet.declaration))],
-        ttlMs: 0,
-        cacheScope: "private",
-        resultType: "complete",
-        _meta: { [meta.serverInfo]: { name: "test", version: "1.2.3" } }
+  it.effect(
+    verifies("TOOL-1", "TOOL-4", "TOOL-6", "CACHE-1", "GAP-7")("gives the declarations as they were made"),
+    () =>
+      Effect.gen(function*() {
+        const server = yield* serve(greet)
+        const { result } = (yield* server.send(request("tools/list"))).json
+        assert.deepStrictEqual(result, {
+          tools: [JSON.parse(JSON.stringify(Greet.declaration))],
+          ttlMs: 0,
+          cacheScope: "private",
+          resultType: "complete",
+          _meta: { [meta.serverInfo]: { name: "test", version: "1.2.3" } }
+        })
+        assert.deepInclude(result.tools[0], {
+          name: "greet",
+          title: "Greeting",
+          description: "Greets somebody.",
+          annotations: { readOnlyHint: true, destructiveHint: false },
+          _meta: { "com.example/a": 1 }
+        })
+        assert.strictEqual(result.tools[0].inputSchema.type, "object")
       })
-      assert.deepInclude(result.tools[0], {
-        name: "greet",
-        title: "Greeting",
-        description: "Greets somebody.",
-        annotations: { readOnlyHint: true, destructiveHint: false },
-        _meta: { "com.example/a": 1 }
-      })
-      assert.strictEqual(result.tools[0].inputSchema.type, "object")
-    }))
+  )
 
-  it.effect(verifies("TOOL-2", "TOOL-3", "STATE-7")("is in the order of the names, however the layers were built"), () =>
-    Effect.gen(function*() {
-      const names = ["b", "a", "Z", "a.b", "a-b", "a1", "a10", "a2", "_"]
-      const layers = names.map((name, i) =>
-        McpServer.tool(Tool.make(name), () => Effect.succeed([])).pipe(
-          // Layers are built in parallel, some of them later than others.
-          Layer.provide(Layer.effectDiscard(Effect.gen(function*() {
-            for (let turn = 0; turn < (i * 7) % 5; turn++) yield* Effect.yieldNow
-          })))
+  it.effect(
+    verifies("TOOL-2", "TOOL-3", "STATE-7")("is in the order of the names, however the layers were built"),
+    () =>
+      Effect.gen(function*() {
+        const names = ["b", "a", "Z", "a.b", "a-b", "a1", "a10", "a2", "_"]
+        const layers = names.map((name, i) =>
+          McpServer.tool(Tool.make(name), () => Effect.succeed([])).pipe(
+            // Layers are built in parallel, some of them later than others.
+            Layer.provide(Layer.effectDiscard(Effect.gen(function*() {
+              for (let turn = 0; turn < (i * 7) % 5; turn++) yield* Effect.yieldNow
+            })))
+          )
         )
-      )
-      const [first, ...rest] = layers
-      const server = yield* serve(Layer.mergeAll(first!, ...rest))
-      assert.deepStrictEqual(yield* toolNames(server), [...names].sort())
-      assert.deepStrictEqual(yield* server.server.toolNames, [...names].sort())
-      // The same for everybody, before and after others have called.
-      yield* server.send(call("a"))
-      assert.deepStrictEqual(yield* toolNames(server), [...names].sort())
-    }))
+        const [first, ...rest] = layers
+        const server = yield* serve(Layer.mergeAll(first!, ...rest))
+        assert.deepStrictEqual(yield* toolNames(server), [...names].sort())
+        assert.deepStrictEqual(yield* server.server.toolNames, [...names].sort())
+        // The same for everybody, before and after others have called.
+        yield* server.send(call("a"))
+        assert.deepStrictEqual(yield* toolNames(server), [...names].sort())
+      })
+  )
 
   it.effect(verifies("PAGE-3")("takes no cursor, since it never gave one out"), () =>
     Effect.gen(function*() {
@@ -452,27 +499,33 @@ describe("published schemas", () => {
       })
   )
 
-  it.effect(verifies("JS-1", "JS-6")("written by hand are listed word for word, with every keyword of 2020-12"), () =>
-    Effect.gen(function*() {
-      const document = {
-        $schema: "https://json-schema.org/draft/2020-12/schema",
-        $id: "urn:example:search",
-        type: "object",
-        $defs: { word: { $anchor: "word", type: "string", minLength: 1 } },
-        properties: { query: { $ref: "#word" }, mode: { const: "fast" } },
-        if: { required: ["mode"] },
-        then: { required: ["query"] },
-        dependentRequired: { mode: ["query"] },
-        prefixItems: [],
-        unevaluatedProperties: false,
-        "x-custom": { a: [1] }
-      }
-      const tool = Tool.make("search", { input: Tool.jsonSchema(document), output: Tool.jsonSchema({ anyOf: [true] }) })
-      const server = yield* serve(McpServer.tool(tool, (input) => Effect.succeed(input)))
-      const [listed] = (yield* server.send(request("tools/list"))).json.result.tools
-      assert.deepStrictEqual(listed.inputSchema, document)
-      assert.deepStrictEqual(listed.outputSchema, { anyOf: [true] })
-    }))
+  it.effect(
+    verifies("JS-1", "JS-6")("written by hand are listed word for word, with every keyword of 2020-12"),
+    () =>
+      Effect.gen(function*() {
+        const document = {
+          $schema: "https://json-schema.org/draft/2020-12/schema",
+          $id: "urn:example:search",
+          type: "object",
+          $defs: { word: { $anchor: "word", type: "string", minLength: 1 } },
+          properties: { query: { $ref: "#word" }, mode: { const: "fast" } },
+          if: { required: ["mode"] },
+          then: { required: ["query"] },
+          dependentRequired: { mode: ["query"] },
+          prefixItems: [],
+          unevaluatedProperties: false,
+          "x-custom": { a: [1] }
+        }
+        const tool = Tool.make("search", {
+          input: Tool.jsonSchema(document),
+          output: Tool.jsonSchema({ anyOf: [true] })
+        })
+        const server = yield* serve(McpServer.tool(tool, (input) => Effect.succeed(input)))
+        const [listed] = (yield* server.send(request("tools/list"))).json.result.tools
+        assert.deepStrictEqual(listed.inputSchema, document)
+        assert.deepStrictEqual(listed.outputSchema, { anyOf: [true] })
+      })
+  )
 
   it("in another dialect are refused with their definition", () => {
     assert.throws(
@@ -481,28 +534,31 @@ describe("published schemas", () => {
     )
   })
 
-  it.effect(verifies("JS-3", "JS-4")("with references to the network are not followed, in lists and in calls"), () =>
-    Effect.gen(function*() {
-      let hits = 0
-      const bystander = Http.createServer((_, response) => {
-        hits++
-        response.end("{}")
+  it.effect(
+    verifies("JS-3", "JS-4")("with references to the network are not followed, in lists and in calls"),
+    () =>
+      Effect.gen(function*() {
+        let hits = 0
+        const bystander = Http.createServer((_, response) => {
+          hits++
+          response.end("{}")
+        })
+        yield* Effect.acquireRelease(
+          Effect.callback<void>((resume) => void bystander.listen(0, "127.0.0.1", () => resume(Effect.void))),
+          () => Effect.callback<void>((resume) => void bystander.close(() => resume(Effect.void)))
+        )
+        const { port } = bystander.address() as AddressInfo
+        const $ref = `http://127.0.0.1:${port}/schema.json`
+        const tool = Tool.make("remote", {
+          input: Tool.jsonSchema({ type: "object", properties: { a: { $ref } } }),
+          output: Tool.jsonSchema({ $ref })
+        })
+        const server = yield* serve(McpServer.tool(tool, (input) => Effect.succeed(input)))
+        yield* server.send(request("tools/list"))
+        yield* server.send(call("remote", { a: 1 }))
+        assert.strictEqual(hits, 0)
       })
-      yield* Effect.acquireRelease(
-        Effect.callback<void>((resume) => void bystander.listen(0, "127.0.0.1", () => resume(Effect.void))),
-        () => Effect.callback<void>((resume) => void bystander.close(() => resume(Effect.void)))
-      )
-      const { port } = bystander.address() as AddressInfo
-      const $ref = `http://127.0.0.1:${port}/schema.json`
-      const tool = Tool.make("remote", {
-        input: Tool.jsonSchema({ type: "object", properties: { a: { $ref } } }),
-        output: Tool.jsonSchema({ $ref })
-      })
-      const server = yield* serve(McpServer.tool(tool, (input) => Effect.succeed(input)))
-      yield* server.send(request("tools/list"))
-      yield* server.send(call("remote", { a: 1 }))
-      assert.strictEqual(hits, 0)
-    }))
+  )
 })
 
 describe("registration", () => {
@@ -512,7 +568,10 @@ describe("registration", () => {
       const exit = yield* Effect.exit(serve(Layer.mergeAll(greet, other)))
       assert.isTrue(Exit.isFailure(exit))
       const defect = Cause.findDefect((exit as Exit.Failure<never, never>).cause)
-      assert.include(Cause.pretty((exit as Exit.Failure<never, never>).cause), "There is a tool named \"greet\" already")
+      assert.include(
+        Cause.pretty((exit as Exit.Failure<never, never>).cause),
+        "There is a tool named \"greet\" already"
+      )
       assert.isDefined(defect)
     }))
 
@@ -534,32 +593,35 @@ describe("registration", () => {
       assert.strictEqual((yield* server.send(call("tool-999"))).json.result.structuredContent, 999)
     }))
 
-  it.effect(verifies("DISC-3", "TOOL-1", "VER-12@server")("while serving is seen at once, by discovery too"), () =>
-    Effect.gen(function*() {
-      const server = yield* serve(Layer.empty)
-      const capabilities = Effect.map(server.send(request("server/discover")), ({ json }) => json.result.capabilities)
-      assert.deepStrictEqual(yield* capabilities, {})
-      const list = yield* server.send(request("tools/list"))
-      assert.deepStrictEqual([list.status, list.json.error.code], [404, codes.methodNotFound])
-      assert.strictEqual((yield* server.send(call("greet", { name: "Ada" }))).status, 404)
+  it.effect(
+    verifies("DISC-3", "TOOL-1", "VER-12@server")("while serving is seen at once, by discovery too"),
+    () =>
+      Effect.gen(function*() {
+        const server = yield* serve(Layer.empty)
+        const capabilities = Effect.map(server.send(request("server/discover")), ({ json }) => json.result.capabilities)
+        assert.deepStrictEqual(yield* capabilities, {})
+        const list = yield* server.send(request("tools/list"))
+        assert.deepStrictEqual([list.status, list.json.error.code], [404, codes.methodNotFound])
+        assert.strictEqual((yield* server.send(call("greet", { name: "Ada" }))).status, 404)
 
-      yield* server.server.register(McpServer.handler(Greet, () => Effect.succeed({ greeting: "live" })))
-      assert.deepStrictEqual(yield* capabilities, { tools: {} })
-      assert.deepStrictEqual(yield* toolNames(server), ["greet"])
-      const answer = yield* server.send(call("greet", { name: "Ada" }))
-      assert.strictEqual(answer.json.result.structuredContent.greeting, "live")
+        yield* server.server.register(McpServer.handler(Greet, () => Effect.succeed({ greeting: "live" })))
+        assert.deepStrictEqual(yield* capabilities, { tools: {} })
+        assert.deepStrictEqual(yield* toolNames(server), ["greet"])
+        const answer = yield* server.send(call("greet", { name: "Ada" }))
+        assert.strictEqual(answer.json.result.structuredContent.greeting, "live")
 
-      const again = yield* Effect.flip(server.server.register(McpServer.handler(Greet, () => Effect.never)))
-      assert.deepStrictEqual([again._tag, again.kind, again.name], ["DuplicateName", "tool", "greet"])
+        const again = yield* Effect.flip(server.server.register(McpServer.handler(Greet, () => Effect.never)))
+        assert.deepStrictEqual([again._tag, again.kind, again.name], ["DuplicateName", "tool", "greet"])
 
-      assert.isTrue(yield* server.server.unregister("greet"))
-      assert.isFalse(yield* server.server.unregister("greet"))
-      // The list is empty now; its method and the capability stay.
-      assert.deepStrictEqual(yield* toolNames(server), [])
-      assert.deepStrictEqual(yield* capabilities, { tools: {} })
-      const gone = yield* server.send(call("greet", { name: "Ada" }))
-      assert.deepStrictEqual([gone.status, gone.json.error.code], [200, codes.invalidParams])
-    }))
+        assert.isTrue(yield* server.server.unregister("greet"))
+        assert.isFalse(yield* server.server.unregister("greet"))
+        // The list is empty now; its method and the capability stay.
+        assert.deepStrictEqual(yield* toolNames(server), [])
+        assert.deepStrictEqual(yield* capabilities, { tools: {} })
+        const gone = yield* server.send(call("greet", { name: "Ada" }))
+        assert.deepStrictEqual([gone.status, gone.json.error.code], [200, codes.invalidParams])
+      })
+  )
 
   it.effect("ends with its layer; what runs goes on", () =>
     Effect.gen(function*() {
@@ -592,4 +654,3 @@ describe("registration", () => {
       assert.strictEqual((yield* server.send(call("next"))).json.result.structuredContent, 2)
     }))
 })
-

@@ -15,7 +15,9 @@ import { call, request } from "./support/wire.ts"
 
 class Tenant extends Context.Service<Tenant, { readonly name: string }>()("Tenant") {}
 
-const Who = Tool.make("who", { output: Schema.Struct({ tenant: Schema.String, principal: Schema.NullOr(Schema.String) }) })
+const Who = Tool.make("who", {
+  output: Schema.Struct({ tenant: Schema.String, principal: Schema.NullOr(Schema.String) })
+})
 
 const who = McpServer.tool(Who, () =>
   Effect.gen(function*() {
@@ -350,4 +352,3 @@ describe("the context function of a channel", () => {
       assert.strictEqual(messages()[0].result.structuredContent.tenant, "front")
     }))
 })
-

@@ -472,20 +472,23 @@ describe("the size of the body", () => {
 })
 
 describe("the slots", () => {
-  it.effect(verifies("GAP-9")("a request beyond the slots gets 503, retry-after and a short text"), () =>
-    Effect.gen(function*() {
-      const gate = makeGate()
-      const Slow = Tool.make("slow")
-      const server = yield* serve(McpServer.tool(Slow, () => Effect.as(gate.run, [])), { maxConcurrentRequests: 1 })
-      const first = yield* Effect.forkChild(server.send(call("slow")))
-      yield* gate.started
-      const second = yield* server.send(call("slow"))
-      assertText(second, 503)
-      assert.strictEqual(second.headers["retry-after"], "1")
-      yield* gate.release
-      assert.strictEqual((yield* Fiber.join(first)).status, 200)
-      assert.strictEqual((yield* server.send(call("slow"))).status, 200)
-    }))
+  it.effect(
+    verifies("GAP-9")("a request beyond the slots gets 503, retry-after and a short text"),
+    () =>
+      Effect.gen(function*() {
+        const gate = makeGate()
+        const Slow = Tool.make("slow")
+        const server = yield* serve(McpServer.tool(Slow, () => Effect.as(gate.run, [])), { maxConcurrentRequests: 1 })
+        const first = yield* Effect.forkChild(server.send(call("slow")))
+        yield* gate.started
+        const second = yield* server.send(call("slow"))
+        assertText(second, 503)
+        assert.strictEqual(second.headers["retry-after"], "1")
+        yield* gate.release
+        assert.strictEqual((yield* Fiber.join(first)).status, 200)
+        assert.strictEqual((yield* server.send(call("slow"))).status, 200)
+      })
+  )
 })
 
 describe("the body", () => {
@@ -533,11 +536,14 @@ describe("the body", () => {
     JSON.stringify({ ...call("plain"), params: [] }),
     JSON.stringify({ ...call("plain"), params: null }),
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":${"[".repeat(64)}${"]".repeat(64)}}}`
-  ])(verifies("BASE-18@server", "BASE-11", "BASE-12", "BASE-20")("%s gets 400 with -32600"), (body) =>
-    Effect.gen(function*() {
-      const answer = yield* post(body)
-      assert.deepStrictEqual([answer.status, answer.json.error.code], [400, codes.invalidRequest])
-    }))
+  ])(
+    verifies("BASE-18@server", "BASE-11", "BASE-12", "BASE-20")("%s gets 400 with -32600"),
+    (body) =>
+      Effect.gen(function*() {
+        const answer = yield* post(body)
+        assert.deepStrictEqual([answer.status, answer.json.error.code], [400, codes.invalidRequest])
+      })
+  )
 
   it.effect.each(["null", "1.5", "true", "{}", "[]"])(
     verifies("BASE-11", "GAP-10")("a request with the id %s gets 400 with -32600, not silence"),
@@ -550,11 +556,14 @@ describe("the body", () => {
       })
   )
 
-  it.effect(verifies("BASE-11")("an error about a message whose id can be read repeats it"), () =>
-    Effect.gen(function*() {
-      const answer = yield* post(JSON.stringify({ ...call("plain"), id: "x-1", jsonrpc: "1" }))
-      assertError(answer, 400, codes.invalidRequest, "x-1")
-    }))
+  it.effect(
+    verifies("BASE-11")("an error about a message whose id can be read repeats it"),
+    () =>
+      Effect.gen(function*() {
+        const answer = yield* post(JSON.stringify({ ...call("plain"), id: "x-1", jsonrpc: "1" }))
+        assertError(answer, 400, codes.invalidRequest, "x-1")
+      })
+  )
 
   it.effect.each(["0", "-1", "\"\"", "\"1\"", "9007199254740993", "\"é\""])(
     verifies("BASE-6", "BASE-11")("the id %s comes back with its type and digits, with a result and with an error"),
@@ -580,27 +589,33 @@ describe("the body", () => {
       assertErrorWithoutId(yield* server.send(nested(3)), 400, codes.invalidRequest)
     }))
 
-  it.effect(verifies("BASE-17@server", "HTTP-8", "HTTP-9", "GAP-18@server", "GAP-19")("a notification gets 202 and no body"), () =>
-    Effect.gen(function*() {
-      const { layer } = registrations()
-      const server = yield* serve(layer)
-      for (const method of ["notifications/cancelled", "notifications/other", "tools/call"]) {
-        // No header repeats a notification, and none has to.
-        const answer = yield* server.send(JSON.stringify({ jsonrpc: "2.0", method, params: { requestId: 1 } }))
-        assert.deepStrictEqual([answer.status, answer.text], [202, ""], method)
-        assert.isUndefined(answer.headers["content-type"])
-      }
-    }))
+  it.effect(
+    verifies("BASE-17@server", "HTTP-8", "HTTP-9", "GAP-18@server", "GAP-19")("a notification gets 202 and no body"),
+    () =>
+      Effect.gen(function*() {
+        const { layer } = registrations()
+        const server = yield* serve(layer)
+        for (const method of ["notifications/cancelled", "notifications/other", "tools/call"]) {
+          // No header repeats a notification, and none has to.
+          const answer = yield* server.send(JSON.stringify({ jsonrpc: "2.0", method, params: { requestId: 1 } }))
+          assert.deepStrictEqual([answer.status, answer.text], [202, ""], method)
+          assert.isUndefined(answer.headers["content-type"])
+        }
+      })
+  )
 
   it.effect.each([
     JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }),
     JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: 1, message: "no" } }),
     JSON.stringify({ jsonrpc: "2.0", error: { code: 1, message: "no" } })
-  ])(verifies("BASE-3@server", "HTTP-8")("the response %s, which nobody asked for, gets 400 with -32600"), (body) =>
-    Effect.gen(function*() {
-      const answer = yield* post(body)
-      assert.deepStrictEqual([answer.status, answer.json.error.code], [400, codes.invalidRequest])
-    }))
+  ])(
+    verifies("BASE-3@server", "HTTP-8")("the response %s, which nobody asked for, gets 400 with -32600"),
+    (body) =>
+      Effect.gen(function*() {
+        const answer = yield* post(body)
+        assert.deepStrictEqual([answer.status, answer.json.error.code], [400, codes.invalidRequest])
+      })
+  )
 })
 
 describe("_meta", () => {
@@ -648,13 +663,16 @@ describe("_meta", () => {
     "dev.mcp/x",
     "traceparent",
     "0"
-  ])(verifies("META-1", "META-4", "BASE-21")("the key %s with any value is let through"), (key) =>
-    Effect.gen(function*() {
-      for (const value of [null, 1, "text", { a: [1] }]) {
-        const answer = yield* withHeaders({}, call("plain", {}, { meta: { [key]: value } }))
-        assert.isUndefined(answer.json.error, `${key}: ${JSON.stringify(value)}`)
-      }
-    }))
+  ])(
+    verifies("META-1", "META-4", "BASE-21")("the key %s with any value is let through"),
+    (key) =>
+      Effect.gen(function*() {
+        for (const value of [null, 1, "text", { a: [1] }]) {
+          const answer = yield* withHeaders({}, call("plain", {}, { meta: { [key]: value } }))
+          assert.isUndefined(answer.json.error, `${key}: ${JSON.stringify(value)}`)
+        }
+      })
+  )
 
   it.effect.each(
     [
@@ -689,12 +707,15 @@ describe("_meta", () => {
       assert.strictEqual(answer.json.result.resultType, "complete")
     }))
 
-  it.effect(verifies("META-12a", "BASE-21")("capabilities that the revision does not define are tolerated"), () =>
-    Effect.gen(function*() {
-      const capabilities = { roots: { listChanged: true }, teleport: {}, sampling: null }
-      const answer = yield* withHeaders({}, call("plain", {}, { meta: { [meta.clientCapabilities]: capabilities } }))
-      assert.strictEqual(answer.json.result.resultType, "complete")
-    }))
+  it.effect(
+    verifies("META-12a", "BASE-21")("capabilities that the revision does not define are tolerated"),
+    () =>
+      Effect.gen(function*() {
+        const capabilities = { roots: { listChanged: true }, teleport: {}, sampling: null }
+        const answer = yield* withHeaders({}, call("plain", {}, { meta: { [meta.clientCapabilities]: capabilities } }))
+        assert.strictEqual(answer.json.result.resultType, "complete")
+      })
+  )
 })
 
 describe("the standard headers", () => {
@@ -716,23 +737,29 @@ describe("the standard headers", () => {
       ["base64 in capitals", { "mcp-name": "=?BASE64?cGxhaW4=?=" }],
       ["the empty form", { "mcp-name": "=?base64?=" }]
     ] as const
-  )(verifies("HDR-2", "HDR-4", "HDR-7", "HDR-8")("%s gets 400 with -32020 and the id"), ([, headers]) =>
-    Effect.gen(function*() {
-      assertError(yield* withHeaders(headers), 400, codes.headerMismatch)
-    }))
+  )(
+    verifies("HDR-2", "HDR-4", "HDR-7", "HDR-8")("%s gets 400 with -32020 and the id"),
+    ([, headers]) =>
+      Effect.gen(function*() {
+        assertError(yield* withHeaders(headers), 400, codes.headerMismatch)
+      })
+  )
 
-  it.effect(verifies("HDR-9")("a name in base64 form is decoded, spaces around values do not count"), () =>
-    Effect.gen(function*() {
-      for (
-        const headers of [
-          { "mcp-name": "=?base64?cGxhaW4=?=" },
-          { "mcp-name": "  plain \t" },
-          { "mcp-method": " tools/call ", "mcp-protocol-version": ` ${version}` }
-        ]
-      ) {
-        assert.strictEqual((yield* withHeaders(headers)).status, 200)
-      }
-    }))
+  it.effect(
+    verifies("HDR-9")("a name in base64 form is decoded, spaces around values do not count"),
+    () =>
+      Effect.gen(function*() {
+        for (
+          const headers of [
+            { "mcp-name": "=?base64?cGxhaW4=?=" },
+            { "mcp-name": "  plain \t" },
+            { "mcp-method": " tools/call ", "mcp-protocol-version": ` ${version}` }
+          ]
+        ) {
+          assert.strictEqual((yield* withHeaders(headers)).status, 200)
+        }
+      })
+  )
 
   it.effect(verifies("HDR-7")("header names count without case"), () =>
     Effect.gen(function*() {
@@ -746,25 +773,28 @@ describe("the standard headers", () => {
       assert.strictEqual(answer.status, 200)
     }))
 
-  it.effect(verifies("HDR-8")("a name in raw UTF-8 bytes gets -32020, although its bytes equal the body's"), () =>
-    Effect.gen(function*() {
-      const { layer } = registrations()
-      const server = yield* serve(layer)
-      const message = call("café")
-      const body = Buffer.from(JSON.stringify(message))
-      const head = rawRequest("", {
-        host: "localhost",
-        ...headersOf(message),
-        "mcp-name": "café",
-        "content-length": String(body.length),
-        connection: "close"
+  it.effect(
+    verifies("HDR-8")("a name in raw UTF-8 bytes gets -32020, although its bytes equal the body's"),
+    () =>
+      Effect.gen(function*() {
+        const { layer } = registrations()
+        const server = yield* serve(layer)
+        const message = call("café")
+        const body = Buffer.from(JSON.stringify(message))
+        const head = rawRequest("", {
+          host: "localhost",
+          ...headersOf(message),
+          "mcp-name": "café",
+          "content-length": String(body.length),
+          connection: "close"
+        })
+        const text = yield* raw(server.url, [Buffer.from(head, "utf8"), body])
+        assert.match(text, /^HTTP\/1\.1 400 /)
+        assert.include(text, `"code":${codes.headerMismatch}`)
+        // In base64 form the same name is found to be no tool.
+        assert.strictEqual((yield* server.send(message)).json.error.code, codes.invalidParams)
       })
-      const text = yield* raw(server.url, [Buffer.from(head, "utf8"), body])
-      assert.match(text, /^HTTP\/1\.1 400 /)
-      assert.include(text, `"code":${codes.headerMismatch}`)
-      // In base64 form the same name is found to be no tool.
-      assert.strictEqual((yield* server.send(message)).json.error.code, codes.invalidParams)
-    }))
+  )
 
   it.effect("a name header on a method without a name is not looked at", () =>
     Effect.gen(function*() {
@@ -794,11 +824,14 @@ describe("the parameter headers", () => {
       ["an unknown header beside it", { region: "eu" }, { "mcp-param-region": "eu", "mcp-param-other": "x" }],
       ["a value without the end of the base64 form", { region: "=?base64?x" }, { "mcp-param-region": "=?base64?x" }]
     ] as const
-  )(verifies("HDR-11@server", "HDR-17", "GAP-16@server")("%s is repeated rightly"), ([, args, headers]) =>
-    Effect.gen(function*() {
-      const answer = yield* strict(args, headers)
-      assert.deepStrictEqual([answer.status, answer.json.error], [200, undefined])
-    }))
+  )(
+    verifies("HDR-11@server", "HDR-17", "GAP-16@server")("%s is repeated rightly"),
+    ([, args, headers]) =>
+      Effect.gen(function*() {
+        const answer = yield* strict(args, headers)
+        assert.deepStrictEqual([answer.status, answer.json.error], [200, undefined])
+      })
+  )
 
   it.effect.each(
     [
@@ -828,34 +861,40 @@ describe("the parameter headers", () => {
 })
 
 describe("the version", () => {
-  it.effect(verifies("VER-2", "HDR-2", "STATE-1")("one that is not served gets -32022 with what is"), () =>
-    Effect.gen(function*() {
-      const { layer } = registrations()
-      const server = yield* serve(layer)
-      for (const method of ["tools/list", "server/discover", "unknown"]) {
-        const answer = yield* server.send(request(method, {}, { meta: { [meta.protocolVersion]: "1900-01-01" } }))
-        assertError(answer, 400, codes.unsupportedProtocolVersion)
-        assert.deepStrictEqual(answer.json.error.data, { supported: [version], requested: "1900-01-01" })
-      }
-      const supported = (yield* server.send(request("server/discover"))).json.result.supportedVersions
-      assert.deepStrictEqual(supported, [version])
-    }))
+  it.effect(
+    verifies("VER-2", "HDR-2", "STATE-1")("one that is not served gets -32022 with what is"),
+    () =>
+      Effect.gen(function*() {
+        const { layer } = registrations()
+        const server = yield* serve(layer)
+        for (const method of ["tools/list", "server/discover", "unknown"]) {
+          const answer = yield* server.send(request(method, {}, { meta: { [meta.protocolVersion]: "1900-01-01" } }))
+          assertError(answer, 400, codes.unsupportedProtocolVersion)
+          assert.deepStrictEqual(answer.json.error.data, { supported: [version], requested: "1900-01-01" })
+        }
+        const supported = (yield* server.send(request("server/discover"))).json.result.supportedVersions
+        assert.deepStrictEqual(supported, [version])
+      })
+  )
 
-  it.effect(verifies("VER-10", "GAP-13")("the handshake of older clients is told which versions there are"), () =>
-    Effect.gen(function*() {
-      const { layer } = registrations()
-      const server = yield* serve(layer)
-      const old = "the version of the client"
-      const handshake = {
-        jsonrpc: "2.0",
-        id: 0,
-        method: "initialize",
-        params: { protocolVersion: old, capabilities: {}, clientInfo: { name: "old", version: "1" } }
-      }
-      const answer = yield* server.send(JSON.stringify(handshake))
-      assertError(answer, 400, codes.unsupportedProtocolVersion, 0)
-      assert.deepStrictEqual(answer.json.error.data, { supported: [version], requested: old })
-    }))
+  it.effect(
+    verifies("VER-10", "GAP-13")("the handshake of older clients is told which versions there are"),
+    () =>
+      Effect.gen(function*() {
+        const { layer } = registrations()
+        const server = yield* serve(layer)
+        const old = "the version of the client"
+        const handshake = {
+          jsonrpc: "2.0",
+          id: 0,
+          method: "initialize",
+          params: { protocolVersion: old, capabilities: {}, clientInfo: { name: "old", version: "1" } }
+        }
+        const answer = yield* server.send(JSON.stringify(handshake))
+        assertError(answer, 400, codes.unsupportedProtocolVersion, 0)
+        assert.deepStrictEqual(answer.json.error.data, { supported: [version], requested: old })
+      })
+  )
 })
 
 describe("the method", () => {
@@ -887,36 +926,44 @@ describe("the method", () => {
 })
 
 describe("the capabilities of the client", () => {
-  it.effect(verifies("META-11", "META-10", "BASE-19", "GAP-5")("one that a tool needs and the request lacks gets -32021"), () =>
-    Effect.gen(function*() {
-      const { layer, reached } = registrations()
-      const server = yield* serve(layer)
-      const answer = yield* server.send(call("strict", {}))
-      assertError(answer, 400, codes.missingRequiredClientCapability)
-      assert.deepStrictEqual(answer.json.error.data, { requiredCapabilities: { sampling: {} } })
-      assert.strictEqual(reached.calls, 0)
-    }))
+  it.effect(
+    verifies("META-11", "META-10", "BASE-19", "GAP-5")("one that a tool needs and the request lacks gets -32021"),
+    () =>
+      Effect.gen(function*() {
+        const { layer, reached } = registrations()
+        const server = yield* serve(layer)
+        const answer = yield* server.send(call("strict", {}))
+        assertError(answer, 400, codes.missingRequiredClientCapability)
+        assert.deepStrictEqual(answer.json.error.data, { requiredCapabilities: { sampling: {} } })
+        assert.strictEqual(reached.calls, 0)
+      })
+  )
 
-  it.effect(verifies("META-10", "STATE-1")("what an earlier request of the connection declared does not count"), () =>
-    Effect.gen(function*() {
-      const { layer } = registrations()
-      const server = yield* serve(layer)
-      const { Agent } = yield* Effect.promise(() => import("node:http"))
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      yield* Effect.addFinalizer(() => Effect.sync(() => agent.destroy()))
-      const declared = yield* server.send(call("strict", {}, { meta: sampling }), { agent })
-      assert.strictEqual(declared.status, 200)
-      const undeclared = yield* server.send(call("strict", {}), { agent })
-      assertError(undeclared, 400, codes.missingRequiredClientCapability)
-      const versionless = call("plain", {}, { meta: { [meta.protocolVersion]: undefined } })
-      const headers = { "mcp-protocol-version": version }
-      assertError(yield* server.send(versionless, { agent, headers }), 400, codes.invalidParams)
-    }))
+  it.effect(
+    verifies("META-10", "STATE-1")("what an earlier request of the connection declared does not count"),
+    () =>
+      Effect.gen(function*() {
+        const { layer } = registrations()
+        const server = yield* serve(layer)
+        const { Agent } = yield* Effect.promise(() => import("node:http"))
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+        yield* Effect.addFinalizer(() => Effect.sync(() => agent.destroy()))
+        const declared = yield* server.send(call("strict", {}, { meta: sampling }), { agent })
+        assert.strictEqual(declared.status, 200)
+        const undeclared = yield* server.send(call("strict", {}), { agent })
+        assertError(undeclared, 400, codes.missingRequiredClientCapability)
+        const versionless = call("plain", {}, { meta: { [meta.protocolVersion]: undefined } })
+        const headers = { "mcp-protocol-version": version }
+        assertError(yield* server.send(versionless, { agent, headers }), 400, codes.invalidParams)
+      })
+  )
 })
 
 describe("every answer", () => {
   it.effect(
-    verifies("BASE-12", "BASE-13@server", "BASE-14", "BASE-15")("has no code but those of JSON-RPC and of the revision"),
+    verifies("BASE-12", "BASE-13@server", "BASE-14", "BASE-15")(
+      "has no code but those of JSON-RPC and of the revision"
+    ),
     () =>
       Effect.gen(function*() {
         const { layer } = registrations()
@@ -943,24 +990,27 @@ describe("every answer", () => {
       })
   )
 
-  it.effect(verifies("HTTP-4", "HTTP-15", "HTTP-16@server")("has the headers of its form and no session"), () =>
-    Effect.gen(function*() {
-      const { layer } = registrations()
-      const server = yield* serve(layer)
-      const headers = { "mcp-session-id": "s-1", "last-event-id": "7" }
-      const json = yield* server.send(call("plain"), { headers })
-      const events = yield* server.send(call("plain"), { headers: { ...headers, accept: "text/event-stream" } })
-      const error = yield* server.send(call("nobody"), { headers })
-      const notification = yield* server.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/x" }))
-      for (const answer of [json, events, error, notification]) {
-        assert.strictEqual(answer.headers["mcp-protocol-version"], version)
-        assert.strictEqual(answer.headers["cache-control"], "no-store")
-        assert.isUndefined(answer.headers["mcp-session-id"])
-      }
-      assert.strictEqual(events.headers["x-accel-buffering"], "no")
-      assert.notMatch(events.text, /^(?:id|event|retry):/m)
-      assert.strictEqual(Number(json.headers["content-length"]), Buffer.byteLength(json.text))
-    }))
+  it.effect(
+    verifies("HTTP-4", "HTTP-15", "HTTP-16@server")("has the headers of its form and no session"),
+    () =>
+      Effect.gen(function*() {
+        const { layer } = registrations()
+        const server = yield* serve(layer)
+        const headers = { "mcp-session-id": "s-1", "last-event-id": "7" }
+        const json = yield* server.send(call("plain"), { headers })
+        const events = yield* server.send(call("plain"), { headers: { ...headers, accept: "text/event-stream" } })
+        const error = yield* server.send(call("nobody"), { headers })
+        const notification = yield* server.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/x" }))
+        for (const answer of [json, events, error, notification]) {
+          assert.strictEqual(answer.headers["mcp-protocol-version"], version)
+          assert.strictEqual(answer.headers["cache-control"], "no-store")
+          assert.isUndefined(answer.headers["mcp-session-id"])
+        }
+        assert.strictEqual(events.headers["x-accel-buffering"], "no")
+        assert.notMatch(events.text, /^(?:id|event|retry):/m)
+        assert.strictEqual(Number(json.headers["content-length"]), Buffer.byteLength(json.text))
+      })
+  )
 
   it.effect(verifies("BASE-11")("to a broken message does not repeat it"), () =>
     Effect.gen(function*() {
@@ -1009,4 +1059,3 @@ describe("a connection", () => {
       assert.strictEqual(ports.size, 1)
     }))
 })
-

@@ -75,6 +75,7 @@ export const makeEndpoint = (
   const idle = Deferred.makeUnsafe<void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
+  let hasStopped = false
   let invocations = 0
 
   const log = (message: string, exchange: Exchange, cause?: Cause.Cause<unknown>) => {
@@ -187,13 +188,19 @@ export const makeEndpoint = (
     makeChannel(options, { serve, maxJsonDepth: settings.maxJsonDepth })
 
   const awaitIdle = (millis: number) =>
-    running.size === 0 ? Effect.void : Effect.timeoutOption(Deferred.await(idle), Duration.millis(millis))
+    running.size === 0
+      ? Effect.void
+      // A finalizer is uninterruptible, and in it so would be both sides of the race: it would wait for the slower one.
+      : Effect.interruptible(Effect.timeoutOption(Deferred.await(idle), Duration.millis(millis)))
 
   const stop = Effect.gen(function*() {
+    // The front and the endpoint's layer both stop it: what outlasted the first wait gets no second one.
+    if (hasStopped) return
     isStopping = true
     yield* awaitIdle(settings.graceMillis)
     for (const exchange of running) exchange.interrupt("stop")
     yield* awaitIdle(stopMillis)
+    hasStopped = true
   })
 
   return { http, connect, stop }
