@@ -6,6 +6,7 @@ export const projects = [
   "packages/node",
   "packages/testing",
   "packages/cli",
+  "examples/deploy-approval",
   "examples/package-docs",
   "conformance",
   "scripts"

@@ -58,6 +58,14 @@ export const latest: Revision = newest.definition
 export const method = newest.method
 
 /**
+ * The names of what a server can ask for in the middle of a request (spec: basic/patterns/mrtr).
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const inputMethod = newest.inputMethod
+
+/**
  * The names of the notifications.
  *
  * @category constants

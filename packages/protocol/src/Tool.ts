@@ -41,6 +41,8 @@ export interface Tool<
   readonly declaration: Declaration
   /** The client capabilities without which the tool cannot run. */
   readonly requiredCapabilities: ClientCapabilities | undefined
+  /** What of the structured output the text content repeats. */
+  readonly textMirror: TextMirror
   /** The HTTP headers that repeat arguments. */
   readonly headers: ReadonlyArray<HttpRules.ParameterHeader>
   readonly codec: Codec<Input, Output, Failure>
@@ -168,6 +170,15 @@ export interface Annotations {
 }
 
 /**
+ * What the text content of a result repeats of its structured output, for clients and models that read text alone:
+ * `json`, all of it (spec: server/tools, Structured Content); `none`; or at most so many characters of it.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export type TextMirror = "json" | "none" | { readonly maxLength: number }
+
+/**
  * The options of {@link make}.
  *
  * @category options
@@ -187,6 +198,8 @@ export interface Options<
   readonly output?: Output | undefined
   /** A failure that the caller gets typed. Default: none. */
   readonly failure?: Failure | undefined
+  /** What the text content repeats of the structured output. `Tool.reply` replaces it for one answer. Default: `json`. */
+  readonly textMirror?: TextMirror | undefined
   readonly annotations?: Annotations | undefined
   readonly icons?: ReadonlyArray<Content.Icon> | undefined
   /** The `_meta` of the declaration. */
@@ -424,6 +437,7 @@ export const makeResult = <
     failure,
     declaration,
     requiredCapabilities: options.requiredCapabilities,
+    textMirror: options.textMirror ?? "json",
     headers: plan.success,
     codec
   }

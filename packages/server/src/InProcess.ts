@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Transport from "@fairlead/protocol/Transport"
@@ -69,8 +70,8 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
         if (Result.isFailure(message)) return true
         switch (message.success._tag) {
           case "Notification": {
-            const token = message.success.params[Revision.meta.progressToken]
-            if (JsonRpc.isRequestId(token)) pending.get(JsonRpc.idKey(token))?.request.notify(message.success)
+            const request = requestOf(message.success.params)
+            if (request !== undefined) pending.get(JsonRpc.idKey(request))?.request.notify(message.success)
             return true
           }
           case "Success":
@@ -128,6 +129,15 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
       }
     })
   )
+
+/** The request that a notification belongs to: by its progress token, or by the subscription it is part of. */
+const requestOf = (params: Json.Object): JsonRpc.RequestId | undefined => {
+  const token = params[Revision.meta.progressToken]
+  if (JsonRpc.isRequestId(token)) return token
+  const meta = params["_meta"]
+  const subscription = Json.isObject(meta) ? meta[Revision.meta.subscriptionId] : undefined
+  return JsonRpc.isRequestId(subscription) ? subscription : undefined
+}
 
 const servicesOf = ({ principal, services }: Options): Context.Context<never> | undefined => {
   if (principal === undefined) return services

@@ -26,11 +26,17 @@
  */
 import type * as Call from "@fairlead/protocol/Call"
 import type * as Capabilities from "@fairlead/protocol/Capabilities"
+import type { InputRequest } from "@fairlead/protocol/InputRequest"
 import type * as Json from "@fairlead/protocol/Json"
 import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import type * as Messages from "@fairlead/protocol/Messages"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Formatter from "effect/Formatter"
+import type * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import { fromEffect } from "./internal/logging.ts"
 
 /**
  * The request a handler serves. `R` of a handler may have it; registration takes it out again, so outside a handler a
@@ -64,7 +70,38 @@ export class Invocation extends Context.Service<Invocation, {
   readonly signal: AbortSignal
   /** See {@link progress}. */
   readonly progress: (progress: Call.Progress) => Effect.Effect<void>
+  /** See {@link log}. */
+  readonly log: (level: Messages.LogLevel, data: Json.Value, logger?: string) => Effect.Effect<void>
+  /** What `Input` is made of. */
+  readonly input: InputRound
 }>()("@fairlead/server/Invocation") {}
+
+/**
+ * One run of a handler that asks for input: what `Input` is made of.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InputRound {
+  /** The client's answer, as it came, or the end of the round. */
+  readonly ask: (key: string, request: InputRequest) => Effect.Effect<Json.Object>
+  /** Asks again: the answer that is there does not fit. */
+  readonly askAgain: (key: string, request: InputRequest) => Effect.Effect<never>
+  /** Ends the round with these requests and what is kept for the next. */
+  readonly require: (
+    requests: Readonly<Record<string, InputRequest>>,
+    kept: Json.Value | undefined
+  ) => Effect.Effect<never>
+  /** Runs an effect once over all rounds. */
+  readonly step: <A, E, R, R2>(
+    key: string,
+    effect: Effect.Effect<A, E, R>,
+    encode: (value: A) => Effect.Effect<Json.Value, never, R2>,
+    decode: (value: Json.Value) => Effect.Effect<A, never, R2>
+  ) => Effect.Effect<A, E, R | R2>
+  readonly responses: Readonly<Record<string, Json.Object>>
+  readonly kept: Json.Value | undefined
+}
 
 /**
  * Who asks: a name that the endpoint's context function gives the request, such as the subject of a verified token.
@@ -87,3 +124,34 @@ export const Principal: Context.Reference<string | undefined> = Context.Referenc
  */
 export const progress = (progress: Call.Progress): Effect.Effect<void, never, Invocation> =>
   Effect.flatMap(Invocation, (invocation) => invocation.progress(progress))
+
+/**
+ * Sends a log message to the client, if its request asked for messages of this level and the endpoint has `logging` on.
+ * Deprecated by the revision (SEP-2577), fully functional: prefer your own logs.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const log = (
+  level: Messages.LogLevel,
+  data: Json.Value,
+  logger?: string
+): Effect.Effect<void, never, Invocation> =>
+  Effect.flatMap(Invocation, (invocation) => invocation.log(level, data, logger))
+
+/**
+ * Sends what handlers log with Effect to the clients that ask for it, beside the loggers that are there. Deprecated by
+ * the revision (SEP-2577), fully functional.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerLogger: Layer.Layer<never> = Logger.layer([
+  Logger.make(({ fiber, logLevel, message }) => {
+    const invocation = Context.getOrUndefined(fiber.context, Invocation)
+    if (invocation === undefined) return
+    const parts = Array.isArray(message) ? message : [message]
+    const text = parts.map((part) => typeof part === "string" ? part : Formatter.format(part)).join(" ")
+    Effect.runFork(invocation.log(fromEffect(logLevel), text))
+  })
+], { mergeWithExisting: true })

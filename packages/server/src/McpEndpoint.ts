@@ -13,25 +13,34 @@
  * | `maxConcurrentRequests` | 1,024 | 503 with `retry-after: 1` |
  * | `allowedHosts` | the loopback names | 403 |
  * | `allowedOrigins` | http on the loopback names, any port | 403 |
+ * | `pageSize` | 100 items | |
+ * | `listen.maxListeners` | 64 | 503 with `retry-after: 1` |
+ * | `listen.keepAlive` | 15 seconds | |
  *
- * Not included yet: authorization, CORS, `subscriptions/listen`.
+ * Not included yet: authorization, CORS.
  *
  * @since 0.1.0
  */
 import type * as Content from "@fairlead/protocol/Content"
 import * as Json from "@fairlead/protocol/Json"
+import type { CacheHint } from "@fairlead/protocol/Resource"
+import * as Revision from "@fairlead/protocol/Revision"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "./Front.ts"
 import { makeCatalog } from "./internal/catalog.ts"
 import { makeEndpoint } from "./internal/endpoint.ts"
 import { hostName, loopbackHosts } from "./internal/httpChecks.ts"
+import { keyBytes, makeSealer } from "./internal/sealing.ts"
 import { makeServer } from "./internal/server.ts"
-import { McpServer } from "./McpServer.ts"
+import { type Kind, McpServer, type Provided } from "./McpServer.ts"
+import type { Middleware } from "./Middleware.ts"
+import { type Change, Notifications } from "./Notifications.ts"
 import type { Refused, RequestInfo } from "./RequestContext.ts"
 
 /**
@@ -46,6 +55,16 @@ export class McpEndpoint extends Context.Service<McpEndpoint, {
   /** Opens a channel of messages, as stdio is one. For fronts. */
   readonly connect: (options: ChannelOptions) => Channel
   /**
+   * Tells the clients that listen to a resource that it changed. Changes of lists are told by themselves. With a
+   * `Notifications` service, those of other processes hear of it too.
+   */
+  readonly resourceUpdated: (uri: string) => Effect.Effect<void>
+  /**
+   * Whether what goes through clients is sealed with a key of this process alone: another replica, or the next process,
+   * cannot open it.
+   */
+  readonly sealsAlone: boolean
+  /**
    * Stops: new requests are refused with 503, those under way get the cancellation grace to end and are interrupted
    * then. Takes at most the grace and 5 seconds.
    */
@@ -58,7 +77,7 @@ export class McpEndpoint extends Context.Service<McpEndpoint, {
  * @category options
  * @since 0.1.0
  */
-export interface Options<RC = never, RX = never> {
+export interface Options<RC = never, RX = never, RM = never> {
   /** The name of the server, for clients to show. */
   readonly name: string
   readonly version: string
@@ -97,6 +116,82 @@ export interface Options<RC = never, RX = never> {
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** A name for this endpoint in logs. */
   readonly label?: string | undefined
+  /**
+   * Who may see and use what: a function from a request to a policy. What a caller may not see or use is to it as if it
+   * did not exist. Lists that depend on the caller cannot be `public`. Default: everybody may use everything.
+   */
+  readonly access?: ((request: AccessRequest<RC>) => AccessPolicy) | undefined
+  /** Effects around every request, the first one outermost. Default: none. */
+  readonly middleware?: ReadonlyArray<Middleware<RM>> | undefined
+  /** How many items a page of a list has. Default: 100. */
+  readonly pageSize?: number | undefined
+  /** How long clients may keep lists and discovery. Default: private and stale at once. */
+  readonly cache?: Readonly<Partial<Record<Kind | "discovery", CacheHint>>> | undefined
+  /** How clients listen for changes; `false` for no listening at all. */
+  readonly listen?: ListenOptions | false | undefined
+  /**
+   * The keys that seal what goes through clients between rounds of input and pages of lists: 32 bytes each. The first
+   * seals, all open: to change a key, put the new one first and drop the old one 10 minutes later. Every replica needs the
+   * same. Default: one random key of this process, so what it sealed is lost when it ends.
+   */
+  readonly stateKeys?: ReadonlyArray<Redacted.Redacted<Uint8Array>> | undefined
+  /**
+   * Whether handlers can send log messages to clients that ask for them (`Invocation.log`). Deprecated by the revision
+   * (SEP-2577), fully functional. Default: false.
+   */
+  readonly logging?: boolean | undefined
+  /** Extensions to advertise: settings by identifier. Default: none. */
+  readonly extensions?: Readonly<Record<string, Json.Object>> | undefined
+}
+
+/**
+ * How clients listen for changes.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface ListenOptions {
+  /** How many clients listen at once; beyond it 503. Default: 64. */
+  readonly maxListeners?: number | undefined
+  /** How often an idle event stream says that it is open. Default: 15 seconds. */
+  readonly keepAlive?: Duration.Input | undefined
+}
+
+/**
+ * A request as an access policy sees it.
+ *
+ * @category access
+ * @since 0.1.0
+ */
+export interface AccessRequest<in out RC> {
+  /** What the context function gave. */
+  readonly services: Context.Context<RC>
+  readonly principal: string | undefined
+  /** For logs; it never authorizes. */
+  readonly correlation: string
+}
+
+/**
+ * Something a server offers, as an access policy sees it. `name` is a URI for a resource and the text of a template.
+ *
+ * @category access
+ * @since 0.1.0
+ */
+export interface AccessItem {
+  readonly kind: Kind
+  readonly name: string
+  readonly declaration: Json.Object
+}
+
+/**
+ * What one caller may see, and of that use. Absent: everything.
+ *
+ * @category access
+ * @since 0.1.0
+ */
+export interface AccessPolicy {
+  readonly visible?: ((item: AccessItem) => boolean) | undefined
+  readonly callable?: ((item: AccessItem) => boolean) | undefined
 }
 
 /**
@@ -141,23 +236,23 @@ export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{
  * @category layers
  * @since 0.1.0
  */
-export const serve = <RC = never, RX = never>(options: Options<RC, RX>) =>
+export const serve = <RC = never, RX = never, RM = never>(options: Options<RC, RX, RM>) =>
 <A, E, R>(
   registrations: Layer.Layer<A, E, R>
 ): Layer.Layer<
   McpEndpoint | McpServer | A,
   E | InvalidConfig,
-  Exclude<RX, Scope.Scope> | Exclude<R, McpServer | RC>
+  Exclude<RX, Scope.Scope> | Exclude<RM, Provided | RC> | Exclude<R, McpServer | RC>
 > =>
   registrations.pipe(
     Layer.provideMerge(layerCore(options))
   ) as Layer.Layer<
     McpEndpoint | McpServer | A,
     E | InvalidConfig,
-    Exclude<RX, Scope.Scope> | Exclude<R, McpServer | RC>
+    Exclude<RX, Scope.Scope> | Exclude<RM, Provided | RC> | Exclude<R, McpServer | RC>
   >
 
-const layerCore = <RC, RX>(options: Options<RC, RX>) =>
+const layerCore = <RC, RX, RM>(options: Options<RC, RX, RM>) =>
   Layer.effectContext(Effect.gen(function*() {
     const settings = yield* settingsOf(options)
     const catalog = makeCatalog({
@@ -170,9 +265,13 @@ const layerCore = <RC, RX>(options: Options<RC, RX>) =>
         ...(options.icons === undefined ? {} : { icons: options.icons })
       },
       instructions: options.instructions,
-      showInfo: options.serverInfo ?? true
+      showInfo: options.serverInfo ?? true,
+      listens: options.listen !== false,
+      logs: options.logging ?? false,
+      extensions: options.extensions ?? {},
+      cache: options.cache ?? {}
     })
-    const services = yield* Effect.context<RX>()
+    const services = yield* Effect.context<RX | RM>()
     const contextOf = options.context
     const endpoint = makeEndpoint(
       catalog,
@@ -183,13 +282,33 @@ const layerCore = <RC, RX>(options: Options<RC, RX>) =>
           // It runs in the context below, to which each request adds its own scope and call.
           : (request) => contextOf(request) as Effect.Effect<never, Refused>
       },
+      yield* makeSealer(options.stateKeys ?? []),
       services as Context.Context<never>
     )
     yield* Effect.addFinalizer(() => endpoint.stop)
-    return Context.make(McpEndpoint, endpoint).pipe(Context.add(McpServer, makeServer(catalog)))
+
+    // Changes go through the service where there is one: the other processes hear of them, and so do we.
+    const shared = Context.getOrUndefined(services as Context.Context<never>, Notifications)
+    const tell = (change: Change): Effect.Effect<void> =>
+      shared === undefined ? Effect.sync(() => endpoint.publish(change)) : shared.publish(change)
+    if (shared !== undefined) yield* shared.subscribe((change) => Effect.sync(() => endpoint.publish(change)))
+    const runTell = Effect.runForkWith(services as Context.Context<never>)
+    catalog.onChange((kind) => {
+      const change: Change = { _tag: "ListChanged", kind }
+      if (shared === undefined) endpoint.publish(change)
+      else runTell(shared.publish(change))
+    })
+    const service: McpEndpoint["Service"] = {
+      http: endpoint.http,
+      connect: endpoint.connect,
+      sealsAlone: options.stateKeys === undefined || options.stateKeys.length === 0,
+      resourceUpdated: (uri) => tell({ _tag: "ResourceUpdated", uri }),
+      stop: endpoint.stop
+    }
+    return Context.make(McpEndpoint, service).pipe(Context.add(McpServer, makeServer(catalog)))
   }))
 
-const settingsOf = Effect.fnUntraced(function*<RC, RX>(options: Options<RC, RX>) {
+const settingsOf = Effect.fnUntraced(function*<RC, RX, RM>(options: Options<RC, RX, RM>) {
   const number = (field: string, value: number | undefined, fallback: number) =>
     value === undefined
       ? Effect.succeed(fallback)
@@ -215,7 +334,34 @@ const settingsOf = Effect.fnUntraced(function*<RC, RX>(options: Options<RC, RX>)
       yield* new InvalidConfig({ field: "allowedOrigins", reason: "a value is not an origin" })
     }
   }
+  for (const key of options.stateKeys ?? []) {
+    if (Redacted.value(key).length !== keyBytes) {
+      yield* new InvalidConfig({ field: "stateKeys", reason: `a key has not ${keyBytes} bytes` })
+    }
+  }
+  for (const id of Object.keys(options.extensions ?? {})) {
+    if (!Revision.isExtensionId(id)) {
+      yield* new InvalidConfig({ field: "extensions", reason: "an identifier has no prefix and name" })
+    }
+  }
+  const publicList = Object.entries(options.cache ?? {}).find(([kind, hint]) =>
+    kind !== "discovery" && hint?.scope === "public"
+  )
+  if (options.access !== undefined && publicList !== undefined) {
+    yield* new InvalidConfig({
+      field: `cache.${publicList[0]}`,
+      reason: "a list that depends on the caller is not public"
+    })
+  }
+  const listen = options.listen === false ? {} : options.listen ?? {}
   return {
+    // The services it asks for are those that the context function gives.
+    access: options.access as ((request: AccessRequest<never>) => AccessPolicy) | undefined,
+    middleware: (options.middleware ?? []) as unknown as ReadonlyArray<Middleware>,
+    pageSize: yield* number("pageSize", options.pageSize, 100),
+    maxListeners: yield* number("listen.maxListeners", listen.maxListeners, 64),
+    keepAliveMillis: yield* millis("listen.keepAlive", listen.keepAlive, 15_000, 1),
+    logs: options.logging ?? false,
     maxBodyBytes: yield* number("maxBodyBytes", options.maxBodyBytes, 1024 * 1024),
     maxResponseBytes: yield* number("maxResponseBytes", options.maxResponseBytes, 1024 * 1024),
     maxJsonDepth: yield* number("maxJsonDepth", options.maxJsonDepth, Json.defaultMaxDepth),

@@ -59,4 +59,8 @@ export * as RequestContext from "./RequestContext.ts"
  *
  * @since 0.1.0
  */
+export * as Idempotency from "./Idempotency.ts"
+export * as Input from "./Input.ts"
+export * as Middleware from "./Middleware.ts"
+export * as Notifications from "./Notifications.ts"
 export * as WebHandler from "./WebHandler.ts"

@@ -445,7 +445,7 @@ describe("tools/list", () => {
         const [first, ...rest] = layers
         const server = yield* serve(Layer.mergeAll(first!, ...rest))
         assert.deepStrictEqual(yield* toolNames(server), [...names].sort())
-        assert.deepStrictEqual(yield* server.server.toolNames, [...names].sort())
+        assert.deepStrictEqual(yield* server.server.names("tool"), [...names].sort())
         // The same for everybody, before and after others have called.
         yield* server.send(call("a"))
         assert.deepStrictEqual(yield* toolNames(server), [...names].sort())
@@ -564,7 +564,7 @@ describe("published schemas", () => {
 describe("registration", () => {
   it.effect("of a taken name dies with DuplicateName before a port opens", () =>
     Effect.gen(function*() {
-      const other = McpServer.tools([McpServer.handler(Greet, () => Effect.succeed({ greeting: "other" }))])
+      const other = McpServer.handlers([McpServer.toolHandler(Greet, () => Effect.succeed({ greeting: "other" }))])
       const exit = yield* Effect.exit(serve(Layer.mergeAll(greet, other)))
       assert.isTrue(Exit.isFailure(exit))
       const defect = Cause.findDefect((exit as Exit.Failure<never, never>).cause)
@@ -584,12 +584,13 @@ describe("registration", () => {
   it.effect("of many tools is one layer", () =>
     Effect.gen(function*() {
       const many = Array.from({ length: 1000 }, (_, i) =>
-        McpServer.handler(
+        McpServer.toolHandler(
           Tool.make(`tool-${i}`, { output: Schema.Int }),
           () => Effect.succeed(i)
         ))
-      const server = yield* serve(McpServer.tools(many))
-      assert.strictEqual((yield* toolNames(server)).length, 1000)
+      const server = yield* serve(McpServer.handlers(many))
+      // The first page.
+      assert.strictEqual((yield* toolNames(server)).length, 100)
       assert.strictEqual((yield* server.send(call("tool-999"))).json.result.structuredContent, 999)
     }))
 
@@ -604,20 +605,20 @@ describe("registration", () => {
         assert.deepStrictEqual([list.status, list.json.error.code], [404, codes.methodNotFound])
         assert.strictEqual((yield* server.send(call("greet", { name: "Ada" }))).status, 404)
 
-        yield* server.server.register(McpServer.handler(Greet, () => Effect.succeed({ greeting: "live" })))
-        assert.deepStrictEqual(yield* capabilities, { tools: {} })
+        yield* server.server.register(McpServer.toolHandler(Greet, () => Effect.succeed({ greeting: "live" })))
+        assert.deepStrictEqual(yield* capabilities, { tools: { listChanged: true } })
         assert.deepStrictEqual(yield* toolNames(server), ["greet"])
         const answer = yield* server.send(call("greet", { name: "Ada" }))
         assert.strictEqual(answer.json.result.structuredContent.greeting, "live")
 
-        const again = yield* Effect.flip(server.server.register(McpServer.handler(Greet, () => Effect.never)))
+        const again = yield* Effect.flip(server.server.register(McpServer.toolHandler(Greet, () => Effect.never)))
         assert.deepStrictEqual([again._tag, again.kind, again.name], ["DuplicateName", "tool", "greet"])
 
-        assert.isTrue(yield* server.server.unregister("greet"))
-        assert.isFalse(yield* server.server.unregister("greet"))
+        assert.isTrue(yield* server.server.unregister("tool", "greet"))
+        assert.isFalse(yield* server.server.unregister("tool", "greet"))
         // The list is empty now; its method and the capability stay.
         assert.deepStrictEqual(yield* toolNames(server), [])
-        assert.deepStrictEqual(yield* capabilities, { tools: {} })
+        assert.deepStrictEqual(yield* capabilities, { tools: { listChanged: true } })
         const gone = yield* server.send(call("greet", { name: "Ada" }))
         assert.deepStrictEqual([gone.status, gone.json.error.code], [200, codes.invalidParams])
       })

@@ -12,19 +12,19 @@ const C = Tool.make("c")
 const D = Tool.make("d")
 
 // Handlers with different requirements go into one list: the layer needs what any of them needs.
-const many = McpServer.tools([
-  McpServer.handler(A, () => Effect.succeed([])),
-  McpServer.handler(B, () => Effect.as(First, [])),
-  McpServer.handler(C, () => Effect.as(Effect.all([First, Second]), [])),
-  McpServer.handler(D, () => Effect.as(Effect.andThen(Invocation.Invocation, Effect.scope), []))
+const many = McpServer.handlers([
+  McpServer.toolHandler(A, () => Effect.succeed([])),
+  McpServer.toolHandler(B, () => Effect.as(First, [])),
+  McpServer.toolHandler(C, () => Effect.as(Effect.all([First, Second]), [])),
+  McpServer.toolHandler(D, () => Effect.as(Effect.andThen(Invocation.Invocation, Effect.scope), []))
 ])
 expectTypeOf<Layer.Services<typeof many>>().toEqualTypeOf<McpServer.McpServer | First | Second>()
 expectTypeOf<Layer.Services<typeof many>>().not.toEqualTypeOf<Scope.Scope>()
 
-const none = McpServer.tools([McpServer.handler(A, () => Effect.succeed([]))])
+const none = McpServer.handlers([McpServer.toolHandler(A, () => Effect.succeed([]))])
 expectTypeOf<Layer.Services<typeof none>>().toEqualTypeOf<McpServer.McpServer>()
 
 declare const list: ReadonlyArray<McpServer.Handler<First>>
-expectTypeOf<Layer.Services<ReturnType<typeof McpServer.tools<typeof list>>>>().toEqualTypeOf<
+expectTypeOf<Layer.Services<ReturnType<typeof McpServer.handlers<typeof list>>>>().toEqualTypeOf<
   McpServer.McpServer | First
 >()

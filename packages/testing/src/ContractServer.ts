@@ -264,28 +264,28 @@ const report = Effect.fnUntraced(function*(count: number, label: string, key: st
  * @category layers
  * @since 0.1.0
  */
-export const registrations: Layer.Layer<never, never, McpServer.McpServer> = McpServer.tools([
-  McpServer.handler(Echo, ({ text }) => Effect.succeed({ text })),
-  McpServer.handler(Mirror, ({ value }) => Effect.succeed({ value })),
-  McpServer.handler(Big, ({ length }) => Effect.succeed("x".repeat(length))),
-  McpServer.handler(Hold, ({ key }) => hold(key)),
-  McpServer.handler(
+export const registrations: Layer.Layer<never, never, McpServer.McpServer> = McpServer.handlers([
+  McpServer.toolHandler(Echo, ({ text }) => Effect.succeed({ text })),
+  McpServer.toolHandler(Mirror, ({ value }) => Effect.succeed({ value })),
+  McpServer.toolHandler(Big, ({ length }) => Effect.succeed("x".repeat(length))),
+  McpServer.toolHandler(Hold, ({ key }) => hold(key)),
+  McpServer.toolHandler(
     Release,
     ({ key }) =>
       Effect.flatMap(heldOf(key), ({ released }) => Effect.as(Deferred.succeed(released, undefined), { key }))
   ),
-  McpServer.handler(
+  McpServer.toolHandler(
     Await,
     ({ event, key }) => Effect.flatMap(heldOf(key), (held) => Effect.as(Deferred.await(held[event]), { key }))
   ),
-  McpServer.handler(Stats, () => Effect.map(State, ({ held, keys }) => ({ held, keys: [...keys.keys()] }))),
-  McpServer.handler(Progress, ({ count, key, label }) => report(count, label, key)),
-  McpServer.handler(Decline, ({ why }) => Effect.fail(new Declined({ why }))),
-  McpServer.handler(Complain, ({ text }) => Effect.fail(Tool.error(text))),
-  McpServer.handler(Die, () => Effect.die(new Error(secret))),
-  McpServer.handler(Nothing, () => Effect.succeed(null)),
-  McpServer.handler(Say, ({ text }) => Effect.succeed([Content.text(text)])),
-  McpServer.handler(Inspect, () => inspect)
+  McpServer.toolHandler(Stats, () => Effect.map(State, ({ held, keys }) => ({ held, keys: [...keys.keys()] }))),
+  McpServer.toolHandler(Progress, ({ count, key, label }) => report(count, label, key)),
+  McpServer.toolHandler(Decline, ({ why }) => Effect.fail(new Declined({ why }))),
+  McpServer.toolHandler(Complain, ({ text }) => Effect.fail(Tool.error(text))),
+  McpServer.toolHandler(Die, () => Effect.die(new Error(secret))),
+  McpServer.toolHandler(Nothing, () => Effect.succeed(null)),
+  McpServer.toolHandler(Say, ({ text }) => Effect.succeed([Content.text(text)])),
+  McpServer.toolHandler(Inspect, () => inspect)
 ]).pipe(Layer.provide(Layer.sync(State, () => ({ held: 0, keys: new Map<string, Held>() }))))
 
 /**

@@ -40,6 +40,12 @@ export const listen = Effect.fnUntraced(function*(
     return yield* Effect.fail<ListenFailure>({ _tag: "Loopback", host })
   }
 
+  if (!isLoopback(host) && endpoint.sealsAlone) {
+    yield* Effect.logWarning(
+      "Input rounds and pages of lists are sealed with a key of this process; give the endpoint stateKeys to share them"
+    )
+  }
+
   const server = Http.createServer({ headersTimeout, requestTimeout })
   const answering = new Set<Http.ServerResponse>()
   const serveRequest = (expectsContinue: boolean) => (request: Http.IncomingMessage, response: Http.ServerResponse) => {

@@ -39,6 +39,9 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
       sink: {
         event: (message) => closed || options.send(message),
         onDrain: options.onDrain,
+        streams: true,
+        keepAlive: () => {},
+        isShared: true,
         answer: ({ text }) => {
           forget()
           send(text)

@@ -6,21 +6,36 @@ import * as Call from "@fairlead/protocol/Call"
 import * as Capabilities from "@fairlead/protocol/Capabilities"
 import * as HttpRules from "@fairlead/protocol/HttpRules"
 import * as Json from "@fairlead/protocol/Json"
-import * as JsonRpc from "@fairlead/protocol/JsonRpc"
-import * as Messages from "@fairlead/protocol/Messages"
+import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { Principal } from "../Invocation.ts"
+import type { AccessPolicy, AccessRequest } from "../McpEndpoint.ts"
+import type * as Middleware from "../Middleware.ts"
+import { type View, viewOf } from "./access.ts"
 import type { Catalog } from "./catalog.ts"
+import type { Completer, Entry, Kind, ResultParts } from "./entry.ts"
 import type { Exchange } from "./exchange.ts"
-import { invalidParams, methodNotFound, RpcError } from "./reply.ts"
+import { type Filter, readFilter } from "./hub.ts"
+import type { InputRounds } from "./inputState.ts"
+import type { Lists } from "./lists.ts"
+import { headerMismatch, invalidParams, methodNotFound, missingCapability, RpcError } from "./reply.ts"
+import { checkOptionalMeta, requiredMeta, unsupportedVersion } from "./requestMeta.ts"
+import { unknownResource } from "./resourceRunner.ts"
 
 /** What runs to answer a request. */
 export interface Work {
+  readonly _tag: "Work"
   readonly effect: Effect.Effect<string, RpcError>
   readonly context: Context.Context<never>
+}
+
+/** A stream that stays open. */
+export interface Listen {
+  readonly _tag: "Listen"
+  readonly filter: Filter
 }
 
 /** Closes the scope of a request with the effect. */
@@ -30,88 +45,124 @@ export const closing = <A, E>(scope: Scope.Closeable, effect: Effect.Effect<A, E
 /** Looks up an HTTP header by its name in lower case. */
 export type HeaderLookup = (name: string) => string | undefined
 
-export interface Dispatcher {
-  /**
-   * Checks a request and finds what answers it: an error, the text of a result that is there already, or work to do.
-   * `headers` is absent on transports without headers.
-   */
-  readonly prepare: (
-    exchange: Exchange,
-    request: JsonRpc.Request,
-    headers: HeaderLookup | undefined,
-    services: Context.Context<never> | undefined
-  ) => RpcError | string | Work
+/** A request on its way through the checks. */
+interface Incoming {
+  readonly exchange: Exchange
+  readonly request: JsonRpc.Request
+  /** Absent on transports without headers. */
+  readonly headers: HeaderLookup | undefined
+  /** What the context function gave, or the front. */
+  readonly services: Context.Context<never> | undefined
 }
 
-const { codes, meta, method } = Revision
-const isLogLevel = Schema.is(Messages.LogLevel)
+export type Prepared = RpcError | string | Work | Listen
 
-export const makeDispatcher = (catalog: Catalog, revision: Revision.Revision): Dispatcher => {
-  const unsupportedVersion = (requested: string) =>
-    new RpcError({
-      code: codes.unsupportedProtocolVersion,
-      message: "The protocol version is not supported",
-      data: { supported: [revision.version], requested }
-    })
+export interface Dispatcher {
+  /**
+   * Checks a request and finds what answers it: an error, the text of a result that is there already, work to do, or a
+   * stream to open.
+   */
+  readonly prepare: (incoming: Incoming) => Prepared
+}
 
-  /** Fields of `_meta` that have to be there, and those that are there but malformed. */
-  const checkMeta = (request: JsonRpc.Request): RpcError | Json.Object => {
-    const found = request.params["_meta"]
-    if (!Json.isObject(found)) {
-      // Older clients open with a handshake: name the version they could use instead.
-      if (request.method === legacyHandshake) return unsupportedVersion(requestedVersion(request))
-      return invalidParams("params._meta is missing", { status: 400 })
+export interface DispatcherOptions {
+  readonly catalog: Catalog
+  readonly revision: Revision.Revision
+  readonly lists: Lists
+  readonly rounds: InputRounds
+  readonly access: ((request: AccessRequest<never>) => AccessPolicy) | undefined
+  /** Effects around every request, the first one outermost. */
+  readonly middleware: ReadonlyArray<Middleware.Middleware>
+  /** The context of what needs no services of a handler. */
+  readonly context: Context.Context<never>
+}
+
+const { meta, method } = Revision
+
+const unknown = { tool: "Unknown tool", prompt: "Unknown prompt" } as const
+
+export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
+  const { access, catalog, lists, middleware, revision, rounds } = options
+
+  /** What the caller may see and use; everything where there is no policy. */
+  const viewFor = ({ exchange, services }: Incoming): View | undefined =>
+    access === undefined ? undefined : viewOf(access({
+      services: services ?? Context.empty(),
+      principal: services === undefined ? undefined : Context.get(services, Principal),
+      correlation: exchange.correlation
+    }))
+
+  /** The middleware around a request; without any, the request itself. */
+  const around = (
+    { exchange, request, services }: Incoming,
+    kind: Kind | undefined,
+    name: string | undefined,
+    effect: Effect.Effect<ResultParts, RpcError>
+  ): Effect.Effect<ResultParts, RpcError> => {
+    if (middleware.length === 0) return effect
+    const seen: Middleware.Request = {
+      kind,
+      method: request.method,
+      name,
+      params: request.params,
+      principal: services === undefined ? undefined : Context.get(services, Principal),
+      correlation: exchange.correlation,
+      idempotencyKey: exchange.meta[Call.metaKeys.idempotencyKey] as string | undefined
     }
-    if (typeof found[meta.protocolVersion] !== "string") {
-      if (request.method === legacyHandshake) return unsupportedVersion(requestedVersion(request))
-      return invalidParams(`params._meta["${meta.protocolVersion}"] must be a string`, { status: 400 })
-    }
-    if (!Json.isObject(found[meta.clientCapabilities])) {
-      return invalidParams(`params._meta["${meta.clientCapabilities}"] must be an object`, { status: 400 })
-    }
-    return found
+    const wrapped = middleware.reduceRight<Effect.Effect<ResultParts, Middleware.Failure>>(
+      (next, layer) => Effect.suspend(() => layer(seen, next) as Effect.Effect<ResultParts, Middleware.Failure>),
+      effect
+    )
+    return Effect.mapError(wrapped, (failure) =>
+      failure instanceof RpcError ? failure : new RpcError({
+        code: failure.code ?? Revision.codes.internalError,
+        message: failure.message,
+        data: failure.data
+      }))
   }
 
-  const checkOptionalMeta = (found: Json.Object): RpcError | undefined => {
-    for (const key in found) {
-      if (!revision.metaKeys.has(key) && !Revision.isMetaKey(key)) {
-        return invalidParams("params._meta has a key that is not valid", { status: 400 })
-      }
-    }
-    const token = found[meta.progressToken]
-    if (token !== undefined && !JsonRpc.isRequestId(token)) {
-      return invalidParams("params._meta.progressToken must be a string or an integer")
-    }
-    const info = found[meta.clientInfo]
-    if (info !== undefined && !isImplementation(info)) {
-      return invalidParams(`params._meta["${meta.clientInfo}"] needs a name and a version`)
-    }
-    const level = found[meta.logLevel]
-    if (level !== undefined && !isLogLevel(level)) {
-      return invalidParams(`params._meta["${meta.logLevel}"] is not a log level`)
-    }
-    const key = found[Call.metaKeys.idempotencyKey]
-    // Dropping a malformed key would turn a retry into new work.
-    if (key !== undefined && !Call.isCarriable(key)) {
-      return invalidParams(`params._meta["${Call.metaKeys.idempotencyKey}"] must be 1 to 128 visible ASCII characters`)
-    }
-    return undefined
+  /** Work with the services of a handler. */
+  const work = (
+    { exchange, services }: Incoming,
+    entry: Pick<Entry, "context">,
+    effect: Effect.Effect<string, RpcError>
+  ): Work => {
+    const scope = Scope.makeUnsafe()
+    const base = services === undefined ? entry.context : Context.merge(entry.context, services)
+    return { _tag: "Work", effect: closing(scope, effect), context: exchange.provide(base, scope) }
   }
 
-  const callTool = (
-    exchange: Exchange,
-    params: Json.Object,
-    headers: HeaderLookup | undefined,
-    services: Context.Context<never> | undefined
-  ): RpcError | Work => {
+  const finished = ({ members, meta }: ResultParts): string => `{${members},${catalog.resultEnd(meta)}`
+
+  /** Work that may ask the client for input. */
+  const asking = (incoming: Incoming, entry: Entry, run: Effect.Effect<ResultParts, RpcError>): RpcError | Work => {
+    const { exchange, request, services } = incoming
+    const principal = services === undefined ? undefined : Context.get(services, Principal)
+    const { inputResponses, requestState } = request.params
+    const name = String(request.params[Revision.latest.methods.get(request.method)?.routingName ?? ""])
+    const result = Effect.map(around(incoming, entry.kind, name, run), finished)
+    if (inputResponses === undefined && requestState === undefined) {
+      exchange.mayAsk(undefined, (round) => rounds.finish(request, principal, round))
+      return work(incoming, entry, result)
+    }
+    const state = rounds.begin(request, principal)
+    if (state instanceof RpcError) return state
+    const start = (state: Parameters<typeof exchange.mayAsk>[0]) => {
+      exchange.mayAsk(state, (round) => rounds.finish(request, principal, round))
+      return result
+    }
+    return work(incoming, entry, Effect.isEffect(state) ? Effect.flatMap(state, start) : start(state))
+  }
+
+  const callTool = (incoming: Incoming): RpcError | Work => {
+    const { exchange, headers, request: { params } } = incoming
     const { name } = params
     if (typeof name !== "string") return invalidParams("params.name must be a string")
     const entry = catalog.tool(name)
-    if (entry === undefined) return invalidParams("Unknown tool")
+    if (entry === undefined || viewFor(incoming)?.uses(entry) === false) return invalidParams(unknown.tool)
     const { tool } = entry
     if (tool.requiredCapabilities !== undefined) {
-      const declared = exchange.meta[meta.clientCapabilities] as Capabilities.ClientCapabilities
-      const missing = Capabilities.missing(tool.requiredCapabilities, declared)
+      const missing = Capabilities.missing(tool.requiredCapabilities, exchange.capabilities)
       if (missing !== undefined) return missingCapability(missing)
     }
     const args = params["arguments"] ?? {}
@@ -120,74 +171,146 @@ export const makeDispatcher = (catalog: Catalog, revision: Revision.Revision): D
       const mismatch = HttpRules.checkParameterHeaders(headers, tool.headers, args)
       if (mismatch !== undefined) return headerMismatch(mismatch)
     }
-    const scope = Scope.makeUnsafe()
-    const base = services === undefined ? entry.context : Context.merge(entry.context, services)
-    return {
-      effect: closing(
-        scope,
-        Effect.map(entry.run(args), (result) => `{${result.members},${catalog.resultEnd(result.meta)}`)
-      ),
-      context: exchange.provide(base, scope)
-    }
+    return asking(incoming, entry, entry.run(args))
   }
 
-  const answer: Dispatcher["prepare"] = (exchange, request, headers, services) => {
+  const readResource = (incoming: Incoming): RpcError | Work => {
+    const { uri } = incoming.request.params
+    if (typeof uri !== "string") return invalidParams("params.uri must be a string")
+    const view = viewFor(incoming)
+    const fixed = catalog.resource(uri)
+    if (fixed !== undefined) {
+      return view?.uses(fixed) === false ? unknownResource(uri) : asking(incoming, fixed, fixed.run(uri))
+    }
+    for (const { entry, values } of catalog.templates(uri)) {
+      if (view?.uses(entry) !== false) return asking(incoming, entry, entry.run({ uri, values }))
+    }
+    return unknownResource(uri)
+  }
+
+  const getPrompt = (incoming: Incoming): RpcError | Work => {
+    const { name } = incoming.request.params
+    if (typeof name !== "string") return invalidParams("params.name must be a string")
+    const entry = catalog.prompt(name)
+    if (entry === undefined || viewFor(incoming)?.uses(entry) === false) return invalidParams(unknown.prompt)
+    const args = incoming.request.params["arguments"] ?? {}
+    return Json.isObject(args)
+      ? asking(incoming, entry, entry.run(args))
+      : invalidParams("params.arguments must be an object of strings")
+  }
+
+  const complete = (incoming: Incoming): RpcError | Work => {
+    const { argument, context, ref } = incoming.request.params
+    if (!Json.isObject(ref)) return invalidParams("params.ref must be an object")
+    if (!Json.isObject(argument) || typeof argument["name"] !== "string" || typeof argument["value"] !== "string") {
+      return invalidParams("params.argument needs a name and a value")
+    }
+    const entry = ref["type"] === "ref/prompt" && typeof ref["name"] === "string"
+      ? catalog.prompt(ref["name"])
+      : ref["type"] === "ref/resource" && typeof ref["uri"] === "string"
+      ? catalog.templateNamed(ref["uri"]) ?? firstTemplate(ref["uri"])
+      : undefined
+    if (entry === undefined || viewFor(incoming)?.uses(entry) === false) {
+      return invalidParams("params.ref names nothing that is completed")
+    }
+    const known = Json.isObject(context) ? context["arguments"] ?? {} : {}
+    if (!Json.isObject(known) || Object.values(known).some((value) => typeof value !== "string")) {
+      return invalidParams("params.context.arguments must be an object of strings")
+    }
+    const completer = entry.completers.get(argument["name"]) ?? nothing
+    const asked = { value: argument["value"], context: known as Readonly<Record<string, string>> }
+    const run = around(incoming, entry.kind, entry.name, Effect.suspend(() => completer(asked)))
+    return work(incoming, entry, Effect.map(run, finished))
+  }
+
+  const firstTemplate = (uri: string) => {
+    for (const { entry } of catalog.templates(uri)) return entry
+    return undefined
+  }
+
+  const list = (incoming: Incoming, kind: Kind): RpcError | string | Work => {
+    const page = lists.page(kind, incoming.request.params["cursor"], viewFor(incoming))
+    return page instanceof RpcError ? page : whole(incoming, page)
+  }
+
+  /** A result that is a text already, or soon; middleware sees its members. */
+  const whole = (incoming: Incoming, text: string | Effect.Effect<string, RpcError>): string | Work => {
+    if (middleware.length === 0) {
+      return typeof text === "string" ? text : { _tag: "Work", effect: text, context: options.context }
+    }
+    const end = `,${catalog.resultEnd(undefined)}`
+    const parts = (text: string): ResultParts => ({ members: text.slice(1, -end.length), meta: undefined })
+    const run = typeof text === "string" ? Effect.succeed(parts(text)) : Effect.map(text, parts)
+    return work(
+      incoming,
+      { context: options.context },
+      Effect.map(around(incoming, undefined, undefined, run), finished)
+    )
+  }
+
+  const listen = ({ exchange, request }: Incoming): RpcError | Listen => {
+    if (!catalog.identity.listens) return methodNotFound()
+    const filter = readFilter(request.params["notifications"], catalog.hasCapability)
+    if (filter instanceof RpcError) return filter
+    return exchange.canListen() ?? { _tag: "Listen", filter }
+  }
+
+  const answer = (incoming: Incoming): Prepared => {
+    const { request } = incoming
     const rule = revision.methods.get(request.method)
     if (rule === undefined || (rule.capability !== undefined && !catalog.hasCapability(rule.capability))) {
       return methodNotFound()
     }
     switch (request.method) {
       case method.callTool:
-        return callTool(exchange, request.params, headers, services)
+        return callTool(incoming)
       case method.listTools:
-        // Everything is on the first page, so no cursor was ever given out.
-        return request.params["cursor"] === undefined ? catalog.toolList() : invalidParams("The cursor is not valid")
+        return list(incoming, "tool")
       case method.discover:
-        return catalog.discovery()
+        return whole(incoming, catalog.discovery())
+      case method.readResource:
+        return readResource(incoming)
+      case method.listResources:
+        return list(incoming, "resource")
+      case method.listResourceTemplates:
+        return list(incoming, "resourceTemplate")
+      case method.getPrompt:
+        return getPrompt(incoming)
+      case method.listPrompts:
+        return list(incoming, "prompt")
+      case method.complete:
+        return complete(incoming)
+      case method.listen:
+        return listen(incoming)
       default:
         return methodNotFound()
     }
   }
 
   return {
-    prepare: (exchange, request, headers, services) => {
+    prepare: (incoming) => {
+      const { exchange, headers, request } = incoming
       exchange.request = request
-      const found = checkMeta(request)
+      const found = requiredMeta(revision, request)
       if (found instanceof RpcError) return found
       const version = found[meta.protocolVersion] as string
       if (headers !== undefined) {
         const mismatch = HttpRules.checkVersionHeader(headers, version)
         if (mismatch !== undefined) return headerMismatch(mismatch)
       }
-      if (version !== revision.version) return unsupportedVersion(version)
+      if (version !== revision.version) return unsupportedVersion(revision, version)
       if (headers !== undefined) {
         const routingName = revision.methods.get(request.method)?.routingName
         const mismatch = HttpRules.checkRoutingHeaders(headers, request.method, request.params, routingName)
         if (mismatch !== undefined) return headerMismatch(mismatch)
       }
-      const malformed = checkOptionalMeta(found)
+      const malformed = checkOptionalMeta(revision, found)
       if (malformed !== undefined) return malformed
       exchange.accept(found)
-      return answer(exchange, request, headers, services)
+      return answer(incoming)
     }
   }
 }
 
-const legacyHandshake = "initialize"
-
-const requestedVersion = (request: JsonRpc.Request): string => {
-  const requested = request.params["protocolVersion"]
-  return typeof requested === "string" ? requested : ""
-}
-
-const isImplementation = (info: Json.Value): boolean =>
-  Json.isObject(info) && typeof info["name"] === "string" && typeof info["version"] === "string"
-
-const headerMismatch = (message: string) => new RpcError({ code: codes.headerMismatch, message })
-
-const missingCapability = (missing: Capabilities.ClientCapabilities) =>
-  new RpcError({
-    code: codes.missingRequiredClientCapability,
-    message: "The client does not declare a capability that is needed",
-    data: { requiredCapabilities: missing as unknown as Json.Value }
-  })
+/** Nothing is offered for an argument that nobody completes. */
+const nothing: Completer = () => Effect.succeed({ members: "\"completion\":{\"values\":[]}", meta: undefined })

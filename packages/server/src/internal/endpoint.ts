@@ -15,15 +15,20 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "../Front.ts"
+import type { Change } from "../Notifications.ts"
 import type { Refused, RequestInfo } from "../RequestContext.ts"
 import type { Catalog } from "./catalog.ts"
 import { makeChannel } from "./channel.ts"
 import type { HeaderLookup } from "./dispatcher.ts"
-import { closing, makeDispatcher } from "./dispatcher.ts"
+import { closing, type DispatcherOptions, makeDispatcher } from "./dispatcher.ts"
 import { makeHttpSink } from "./eventStream.ts"
 import { Exchange, type Host } from "./exchange.ts"
 import { bodyTooLarge, checkHead, type HttpPolicy, isRefusal } from "./httpChecks.ts"
+import { makeHub } from "./hub.ts"
+import { makeInputRounds } from "./inputState.ts"
+import { makeLists } from "./lists.ts"
 import { accepted, failure, invalidRequest, overloaded, RpcError, stopping, success } from "./reply.ts"
+import type { Sealer } from "./sealing.ts"
 import type { Sink } from "./sink.ts"
 
 export interface EndpointSettings extends HttpPolicy {
@@ -34,11 +39,19 @@ export interface EndpointSettings extends HttpPolicy {
   readonly maxConcurrentRequests: number
   readonly label: string | undefined
   readonly contextOf: ((request: RequestInfo) => Effect.Effect<Context.Context<never>, Refused>) | undefined
+  readonly access: DispatcherOptions["access"]
+  readonly middleware: DispatcherOptions["middleware"]
+  readonly pageSize: number
+  readonly maxListeners: number
+  readonly keepAliveMillis: number
+  readonly logs: boolean
 }
 
 export interface Endpoint {
   readonly http: (request: HttpRequest) => HttpAdmission
   readonly connect: (options: ChannelOptions) => Channel
+  /** Tells the listeners of this endpoint. */
+  readonly publish: (change: Change) => void
   readonly stop: Effect.Effect<void>
 }
 
@@ -68,9 +81,21 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 export const makeEndpoint = (
   catalog: Catalog,
   settings: EndpointSettings,
+  sealer: Sealer,
   context: Context.Context<never>
 ): Endpoint => {
-  const dispatcher = makeDispatcher(catalog, Revision.latest)
+  const hub = makeHub(context, settings.keepAliveMillis)
+  const { info, showInfo } = catalog.identity
+  const ownMeta = showInfo ? { [Revision.meta.serverInfo]: info as unknown as Json.Value } : undefined
+  const dispatcher = makeDispatcher({
+    catalog,
+    revision: Revision.latest,
+    lists: makeLists(catalog, sealer, settings.pageSize),
+    rounds: makeInputRounds(sealer, ownMeta === undefined ? "" : `,"_meta":${JSON.stringify(ownMeta)}`),
+    access: settings.access,
+    middleware: settings.middleware,
+    context
+  })
   const running = new Set<Exchange>()
   const idle = Deferred.makeUnsafe<void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
@@ -91,6 +116,10 @@ export const makeEndpoint = (
     context,
     graceMillis: settings.graceMillis,
     maxResponseBytes: settings.maxResponseBytes,
+    hub,
+    maxListeners: settings.maxListeners,
+    logs: settings.logs,
+    listenResult: (id) => `{${catalog.resultEnd({ [Revision.meta.subscriptionId]: id })}`,
     nextInvocationId: () => `${instance}-${++invocations}`,
     ended: (exchange) => {
       running.delete(exchange)
@@ -123,9 +152,10 @@ export const makeEndpoint = (
     if (Result.isFailure(message)) return exchange.finish(failure(message.failure.id, message.failure.error))
     if (message.success._tag === "Notification") return exchange.finish(accepted)
     if (message.success._tag !== "Request") return exchange.finish(failure(undefined, invalidRequest(notARequest)))
-    const prepared = dispatcher.prepare(exchange, message.success, header, services)
+    const prepared = dispatcher.prepare({ exchange, request: message.success, headers: header, services })
     if (prepared instanceof RpcError) return exchange.finish(failure(exchange.id, prepared))
     if (typeof prepared === "string") return exchange.finish(success(exchange.id!, prepared))
+    if (prepared._tag === "Listen") return exchange.listen(prepared.filter)
     exchange.run(prepared.effect, prepared.context)
   }
 
@@ -146,9 +176,10 @@ export const makeEndpoint = (
         }
         if (message.success._tag === "Notification") return Effect.succeed(noAnswer)
         if (message.success._tag !== "Request") return Effect.fail(invalidRequest(notARequest))
-        const prepared = dispatcher.prepare(exchange, message.success, header, services)
+        const prepared = dispatcher.prepare({ exchange, request: message.success, headers: header, services })
         if (prepared instanceof RpcError) return Effect.fail(prepared)
         if (typeof prepared === "string") return Effect.succeed(prepared)
+        if (prepared._tag === "Listen") return exchange.listenInFiber(prepared.filter)
         return Effect.provideContext(prepared.effect, prepared.context)
       }
     )
@@ -197,13 +228,15 @@ export const makeEndpoint = (
     // The front and the endpoint's layer both stop it: what outlasted the first wait gets no second one.
     if (hasStopped) return
     isStopping = true
+    // Listeners have nothing to finish.
+    for (const exchange of running) if (exchange.isListening) exchange.interrupt("stop")
     yield* awaitIdle(settings.graceMillis)
     for (const exchange of running) exchange.interrupt("stop")
     yield* awaitIdle(stopMillis)
     hasStopped = true
   })
 
-  return { http, connect, stop }
+  return { http, connect, publish: hub.publish, stop }
 }
 
 /** The result text of what has no answer; the exchange knows that no request stands behind it. */

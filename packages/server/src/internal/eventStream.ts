@@ -92,6 +92,12 @@ export const makeHttpSink = (
     onDrain: (resume) => {
       resumes.push(resume)
     },
+    streams: accepted.events,
+    keepAlive: () => {
+      // A comment: no event, and every client ignores it.
+      if (open && !closed && !blocked && waiting === "") responder.write(":\n\n")
+    },
+    isShared: false,
     answer: ({ plain, status, text }) => {
       if (closed) return
       if (!open && plain !== undefined) {

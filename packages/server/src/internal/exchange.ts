@@ -6,6 +6,7 @@ import * as Call from "@fairlead/protocol/Call"
 import type * as Capabilities from "@fairlead/protocol/Capabilities"
 import type * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import type * as Messages from "@fairlead/protocol/Messages"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Timer from "@fairlead/protocol/Timer"
 import * as Cause from "effect/Cause"
@@ -15,26 +16,25 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import { Invocation, Principal } from "../Invocation.ts"
+import { type InputRound, Invocation, Principal } from "../Invocation.ts"
+import type { Filter, Hub, Listener } from "./hub.ts"
+import { InterruptedBy, type InterruptReason } from "./interruption.ts"
+import { logLevels } from "./logging.ts"
 import {
   accepted,
   deadlineExceeded,
   failure,
   internalError,
+  notAStream,
   type Reply,
   responseTooLarge,
   type RpcError,
-  stopping,
-  success
+  stopped,
+  success,
+  tooManyListeners
 } from "./reply.ts"
+import { noState, Round, type RoundState } from "./round.ts"
 import type { Sink } from "./sink.ts"
-
-/** Why a request was interrupted from outside; on the cause, for finalizers that want to know. */
-export type InterruptReason = "disconnect" | "cancelled" | "deadline" | "stop"
-
-export const InterruptedBy: Context.Reference<InterruptReason | undefined> = Context.Reference<
-  InterruptReason | undefined
->("@fairlead/server/InterruptedBy", { defaultValue: () => undefined })
 
 /** What an exchange needs of its endpoint. */
 export interface Host {
@@ -42,7 +42,13 @@ export interface Host {
   readonly context: Context.Context<never>
   readonly graceMillis: number
   readonly maxResponseBytes: number
+  readonly hub: Hub
+  readonly maxListeners: number
+  /** Whether handlers may send log messages. */
+  readonly logs: boolean
   readonly nextInvocationId: () => string
+  /** The result that ends a stream of notifications. */
+  readonly listenResult: (id: JsonRpc.RequestId) => string
   /** The exchange has truly ended: its fiber is over. */
   readonly ended: (exchange: Exchange) => void
   /** Writes to the endpoint's log. */
@@ -69,6 +75,13 @@ export class Exchange {
   private knownCorrelation: string | undefined
   private abort: AbortController | undefined = undefined
   private lastProgress = -Infinity
+  private listener: Listener | undefined = undefined
+  private onListenEnd: (() => void) | undefined = undefined
+  private rounds: Rounds | undefined = undefined
+  private madeRound: Round | undefined = undefined
+  /** The fiber that makes the result of a round that asks for input. */
+  private finishing: Fiber.Fiber<string, RpcError> | undefined = undefined
+  private handlerOver = false
 
   constructor(host: Host, sink: Sink, correlation: Json.Value | undefined, deadline: number) {
     this.host = host
@@ -91,6 +104,10 @@ export class Exchange {
     this.deadline = deadline
     // A context function that had to wait has set the timer already.
     if (this.stopDeadline !== undefined) this.armDeadline()
+  }
+
+  get capabilities(): Capabilities.ClientCapabilities {
+    return this.meta[Revision.meta.clientCapabilities] as Capabilities.ClientCapabilities
   }
 
   get id(): JsonRpc.RequestId | undefined {
@@ -129,13 +146,97 @@ export class Exchange {
 
   /** Gives the slot back; also when the front could not write the answer. */
   private end(): void {
+    if (this.over) return
     this.over = true
+    this.stopDeadline?.()
     this.host.ended(this)
   }
 
+  get isListening(): boolean {
+    return this.listener !== undefined
+  }
+
+  /** Why there can be no stream, if there can be none. */
+  canListen(): RpcError | undefined {
+    if (!this.sink.streams) return notAStream()
+    return this.host.hub.size() >= this.host.maxListeners ? tooManyListeners() : undefined
+  }
+
+  /** The same in the fiber of the request, whose scope stays open with the stream. */
+  listenInFiber(filter: Filter): Effect.Effect<string> {
+    return Effect.callback<string>((resume) => {
+      this.deadline = Infinity
+      this.stopDeadline?.()
+      this.onListenEnd = () => resume(Effect.succeed(""))
+      this.listen(filter)
+    })
+  }
+
+  /** Opens a stream of notifications; it has no deadline. One that can tell of nothing ends at once. */
+  listen(filter: Filter): void {
+    const listener = this.host.hub.listen(this.request!.id, filter, this.sink)
+    this.listener = listener
+    // Opening it may have made the client go away.
+    if (this.interrupted !== undefined) this.endListening(this.interrupted)
+    else if (Object.keys(filter).length === 0) this.endListening(undefined)
+  }
+
+  private endListening(reason: InterruptReason | undefined): void {
+    const { listener } = this
+    if (listener === undefined || this.over) return
+    listener.close()
+    if (reason === undefined || reason === "stop") {
+      // Both ways to end a stream, where others share it: the one page of the spec asks for this, another for that.
+      if (reason === "stop" && this.sink.isShared) {
+        this.sink.event(
+          JsonRpc.encodeNotification(Revision.notification.cancelled, {
+            requestId: listener.id,
+            reason: "The server is stopping"
+          })
+        )
+      }
+      this.answer(success(listener.id, this.host.listenResult(listener.id)))
+    }
+    this.answered = true
+    this.listener = undefined
+    // With a fiber, the request ends when that has ended.
+    if (this.onListenEnd === undefined) this.end()
+    else this.onListenEnd()
+  }
+
+  /** Lets the handler ask for input; `finish` makes the result that asks. */
+  mayAsk(state: RoundState | undefined, finish: Rounds["finish"]): void {
+    this.rounds = { state: state ?? noState, finish }
+  }
+
+  /** This run of the handler, for what it asks. */
+  get round(): Round {
+    if (this.madeRound === undefined) {
+      if (this.rounds === undefined) throw new Error("Input cannot be asked for here")
+      this.madeRound = new Round({
+        capabilities: this.capabilities,
+        cut: () => this.interruptFiber("input")
+      }, this.rounds.state)
+    }
+    return this.madeRound
+  }
+
+  /** The handler of a round has ended, or its grace has: the client is asked. */
+  private finishRound(): void {
+    const { madeRound, rounds } = this
+    if (this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
+    this.finishing = Effect.runForkWith(this.host.context)(rounds.finish(madeRound))
+    this.finishing.addObserver((exit) => {
+      if (Exit.isSuccess(exit)) this.answer(success(this.request!.id, exit.value))
+      else this.onFailure(exit.cause)
+      if (this.handlerOver) this.end()
+    })
+  }
+
   /** Ends without an answer: a client that has gone is told nothing. */
-  interrupt(reason: Exclude<InterruptReason, "deadline">): void {
-    if (reason === "stop") this.answer(failure(this.id, stopping()))
+  interrupt(reason: Exclude<InterruptReason, "deadline" | "input">): void {
+    if (this.listener !== undefined) return this.endListening(reason)
+    if (reason === "stop") this.answer(failure(this.id, stopped()))
     this.answered = true
     this.interruptFiber(reason)
   }
@@ -165,17 +266,31 @@ export class Exchange {
     if (fiber.pollUnsafe() !== undefined) return
     this.stopGrace = Timer.after(this.host.context, this.host.graceMillis, () => {
       this.host.log("A handler goes on after its cancellation grace", this)
+      if (reason === "input") this.finishRound()
     })
   }
 
   private onExit(exit: Exit.Exit<string, RpcError>): void {
-    this.stopDeadline?.()
     this.stopGrace?.()
+    if (this.interrupted === "input" && !(Exit.isFailure(exit) && Cause.hasDies(exit.cause))) {
+      return this.onRoundExit()
+    }
+    this.stopDeadline?.()
     try {
       if (Exit.isFailure(exit)) this.onFailure(exit.cause)
       else this.answer(this.request === undefined ? accepted : success(this.request.id, exit.value))
     } finally {
       this.end()
+    }
+  }
+
+  /** What an uninterruptible handler still gave is not looked at: the round was over. */
+  private onRoundExit(): void {
+    this.handlerOver = true
+    this.finishRound()
+    if (this.finishing?.pollUnsafe() !== undefined) {
+      this.stopDeadline?.()
+      if (!this.over) this.end()
     }
   }
 
@@ -231,10 +346,30 @@ export class Exchange {
     })
   }
 
+  /** A log message, if the request asked for its level. */
+  log(level: Messages.LogLevel, data: Json.Value, logger: string | undefined): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const wanted = this.meta[Revision.meta.logLevel]
+      if (!this.host.logs || wanted === undefined || this.answered) return Effect.void
+      if (logLevels.indexOf(level) < logLevels.indexOf(wanted as Messages.LogLevel)) return Effect.void
+      return this.emit(JsonRpc.encodeNotification(Revision.notification.message, {
+        level,
+        ...(logger === undefined ? {} : { logger }),
+        data
+      }))
+    })
+  }
+
   private emit(message: string): Effect.Effect<void> {
     if (this.sink.event(message)) return Effect.void
     return Effect.callback<void>((resume) => this.sink.onDrain(() => resume(Effect.void)))
   }
+}
+
+/** How a request that may ask for input goes from round to round. */
+interface Rounds {
+  readonly state: RoundState
+  readonly finish: (round: Round) => Effect.Effect<string, RpcError>
 }
 
 const encoder = new TextEncoder()
@@ -306,7 +441,7 @@ class ExchangeInvocation implements Service {
   }
 
   get clientCapabilities() {
-    return this.exchange.meta[Revision.meta.clientCapabilities] as Capabilities.ClientCapabilities
+    return this.exchange.capabilities
   }
 
   get meta() {
@@ -337,5 +472,13 @@ class ExchangeInvocation implements Service {
 
   progress(report: Call.Progress) {
     return this.exchange.progress(report)
+  }
+
+  log(level: Messages.LogLevel, data: Json.Value, logger?: string) {
+    return this.exchange.log(level, data, logger)
+  }
+
+  get input(): InputRound {
+    return this.exchange.round
   }
 }

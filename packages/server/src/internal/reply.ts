@@ -1,6 +1,7 @@
 /**
  * The answers of the dispatcher: a result or an error, as the text that travels and the HTTP status it travels with.
  */
+import type * as Capabilities from "@fairlead/protocol/Capabilities"
 import type * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
@@ -57,6 +58,34 @@ export const invalidParams = (message: string, options?: {
   readonly status?: number
 }): RpcError => new RpcError({ code: Revision.codes.invalidParams, message, ...options })
 
+export const headerMismatch = (message: string): RpcError =>
+  new RpcError({ code: Revision.codes.headerMismatch, message })
+
+/** All that is missing, in one answer. */
+export const missingCapability = (missing: Capabilities.ClientCapabilities): RpcError =>
+  new RpcError({
+    code: Revision.codes.missingRequiredClientCapability,
+    message: "The client does not declare a capability that is needed",
+    data: { requiredCapabilities: missing as unknown as Json.Value }
+  })
+
+/** A stream is asked for where there can be none. */
+export const notAStream = (): RpcError =>
+  new RpcError({
+    code: Revision.codes.invalidRequest,
+    message: "Listening needs a client that accepts text/event-stream",
+    status: 406,
+    plainHeaders: {}
+  })
+
+export const tooManyListeners = (): RpcError =>
+  new RpcError({
+    code: Revision.codes.internalError,
+    message: "Too many clients are listening",
+    status: 503,
+    plainHeaders: { "retry-after": "1" }
+  })
+
 export const methodNotFound = (): RpcError =>
   new RpcError({ code: Revision.codes.methodNotFound, message: "Method not found" })
 
@@ -73,6 +102,14 @@ export const stopping = (): RpcError =>
     message: "The server is stopping",
     status: 503,
     plainHeaders: { "retry-after": "1" }
+  })
+
+/** A request that ran already: it may have acted, so nothing here asks to send it again. */
+export const stopped = (): RpcError =>
+  new RpcError({
+    code: Revision.codes.internalError,
+    message: "The server stopped before the answer",
+    status: 500
   })
 
 export const overloaded = (): RpcError =>

@@ -9,6 +9,12 @@ export interface Sink {
   readonly event: (message: string) => boolean
   /** Calls back once when the peer reads again. */
   readonly onDrain: (resume: () => void) => void
+  /** Whether there can be events. */
+  readonly streams: boolean
+  /** Says that the stream is still open, where the transport has a way to. */
+  readonly keepAlive: () => void
+  /** Whether the messages of several requests share it, so that ending one of them has to be said. */
+  readonly isShared: boolean
   /** The answer, after which nothing follows. */
   readonly answer: (reply: Reply) => void
 }

@@ -6,18 +6,12 @@ import * as Content from "@fairlead/protocol/Content"
 import type * as Json from "@fairlead/protocol/Json"
 import * as Tool from "@fairlead/protocol/Tool"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-
-/** A result of a call, as the members of its JSON object without `_meta`, and the metadata. */
-export interface ToolResult {
-  readonly members: string
-  readonly meta: Json.Object | undefined
-}
-
-export type Runner = (args: Json.Object) => Effect.Effect<ToolResult>
+import type { ResultParts, Run } from "./entry.ts"
+import { describe } from "./issues.ts"
+import { matched } from "./matched.ts"
 
 type AnyHandler = (input: unknown) => Effect.Effect<unknown, unknown>
 
@@ -26,23 +20,14 @@ export class InvalidOutput extends Error {
   override readonly name = "InvalidOutput"
 }
 
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
-/** Path and reason of each issue, never the value. */
-const describe = (issue: SchemaIssue.Issue): ReadonlyArray<string> =>
-  formatIssues(issue).issues.map(({ message, path }) => {
-    const at = (path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
-    return at === "" ? message : `${at}: ${message}`
-  })
-
-export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Runner => {
+export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Run<Json.Object> => {
   const decode = SchemaParser.decodeUnknownEffect(tool.codec.input.decode, { errors: "all" })
   const encode = tool.codec.output === undefined
     ? undefined
     : SchemaParser.encodeUnknownEffect(tool.codec.output.encode)
   const encodeFailure = SchemaParser.encodeUnknownEffect(tool.codec.failure.encode)
 
-  const onAnswer = (answer: unknown): Effect.Effect<ToolResult> => {
+  const onAnswer = (answer: unknown): Effect.Effect<ResultParts> => {
     const reply = Tool.isReply(answer) ? answer : undefined
     const output = reply === undefined ? answer : reply.output
     if (encode === undefined) {
@@ -54,7 +39,7 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Runner => {
         const structured = JSON.stringify(encoded)
         const members = (content: string) => `"content":${content},"structuredContent":${structured}`
         return reply?.content === undefined
-          ? Effect.succeed({ members: members(textBlock(structured)), meta: reply?.meta })
+          ? Effect.succeed({ members: members(mirrorOf(tool, structured)), meta: reply?.meta })
           : Effect.map(encodeBlocks(reply.content), (content) => ({ members: members(content), meta: reply.meta }))
       },
       onFailure: (issue) =>
@@ -62,7 +47,7 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Runner => {
     })
   }
 
-  const onFailure = (failure: unknown): Effect.Effect<ToolResult> => {
+  const onFailure = (failure: unknown): Effect.Effect<ResultParts> => {
     if (failure instanceof Tool.ToolError) {
       const structured = failure.structured === undefined
         ? ""
@@ -82,10 +67,10 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Runner => {
     })
   }
 
-  const invoke = (input: unknown): Effect.Effect<ToolResult> =>
+  const invoke = (input: unknown): Effect.Effect<ResultParts> =>
     Effect.matchEffect(Effect.suspend(() => handler(input)), { onSuccess: onAnswer, onFailure })
 
-  const invalidArguments = (issue: SchemaIssue.Issue): Effect.Effect<ToolResult> => {
+  const invalidArguments = (issue: SchemaIssue.Issue): Effect.Effect<ResultParts> => {
     const text = `The arguments of ${tool.name} are not valid.\n${describe(issue).join("\n")}`
     return Effect.succeed(refusal(`"content":${textBlock(text)}`))
   }
@@ -93,16 +78,16 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Runner => {
   return (args) => matched(decode(args), { onSuccess: invoke, onFailure: invalidArguments })
 }
 
-/** `Effect.matchEffect` that goes on at once with what is there already, as most decoding is. */
-const matched = <A, E, B>(self: Effect.Effect<A, E, unknown>, cases: {
-  readonly onSuccess: (value: A) => Effect.Effect<B>
-  readonly onFailure: (error: E) => Effect.Effect<B>
-}): Effect.Effect<B> =>
-  Exit.isExit(self) && Exit.isSuccess(self)
-    ? cases.onSuccess(self.value as A)
-    : Effect.matchEffect(self as Effect.Effect<A, E>, cases)
+/** The text content that repeats the structured output. */
+const mirrorOf = ({ textMirror }: Tool.Any, structured: string): string => {
+  if (textMirror === "json") return textBlock(structured)
+  if (textMirror === "none") return "[]"
+  return textBlock(
+    structured.length > textMirror.maxLength ? `${structured.slice(0, textMirror.maxLength)}…` : structured
+  )
+}
 
-const refusal = (members: string): ToolResult => ({ members: `${members},"isError":true`, meta: undefined })
+const refusal = (members: string): ResultParts => ({ members: `${members},"isError":true`, meta: undefined })
 
 const textBlock = (text: string): string => `[{"type":"text","text":${JSON.stringify(text)}}]`
 

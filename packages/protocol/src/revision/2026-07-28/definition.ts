@@ -52,6 +52,13 @@ export const notification = {
   resourceUpdated: "notifications/resources/updated"
 } as const
 
+/** What a server can ask for inside a result; never JSON-RPC requests of their own (spec: basic/patterns/mrtr). */
+export const inputMethod = {
+  elicit: "elicitation/create",
+  sample: "sampling/createMessage",
+  listRoots: "roots/list"
+} as const
+
 /** Request methods. */
 export const method = {
   discover: "server/discover",

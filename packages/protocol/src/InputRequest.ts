@@ -1,0 +1,234 @@
+/**
+ * What a server can ask its client for in the middle of a request, and what a client answers: a form or a visit to a URL
+ * (elicitation), a sample of a language model, or the roots of the file system (spec: client/elicitation,
+ * client/sampling, client/roots).
+ *
+ * Sampling and roots are deprecated by the revision (SEP-2577) and fully functional.
+ *
+ * Not included: asking (`Input` of the server) and answering (input handlers of the client).
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { ClientCapabilities } from "./Capabilities.ts"
+import { decoderOf, documentOf, encoderOf, findProblem } from "./internal/jsonCodec.ts"
+import { AnyObject, Meta, open } from "./internal/open.ts"
+import * as Json from "./Json.ts"
+import { inputMethod } from "./Revision.ts"
+
+/**
+ * A request as it travels, without an id: it is part of a result.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InputRequest {
+  readonly method: string
+  readonly params: Json.Object
+}
+
+/**
+ * What a user did with an elicitation; `content` is there for an accepted form.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ElicitResult = open({
+  action: Schema.Literals(["accept", "decline", "cancel"]),
+  content: Schema.optionalKey(AnyObject)
+})
+
+/**
+ * What a language model said.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const SamplingResult = open({
+  role: Schema.Literals(["user", "assistant"]),
+  content: Schema.Unknown,
+  model: Schema.String,
+  stopReason: Schema.optionalKey(Schema.String)
+})
+
+/**
+ * A root: a `file:` URI that the client works in.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Root = open({ uri: Schema.String, name: Schema.optionalKey(Schema.String), _meta: Meta })
+
+/**
+ * The roots of a client.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const RootsResult = open({ roots: Schema.Array(Root) })
+
+/**
+ * What to sample a language model with: messages and a bound, and the rest as the protocol has it (spec:
+ * client/sampling).
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Sampling {
+  readonly messages: ReadonlyArray<Json.Object>
+  readonly maxTokens: number
+  readonly systemPrompt?: string | undefined
+  readonly temperature?: number | undefined
+  readonly stopSequences?: ReadonlyArray<string> | undefined
+  readonly modelPreferences?: Json.Object | undefined
+  readonly metadata?: Json.Object | undefined
+  readonly tools?: ReadonlyArray<Json.Object> | undefined
+  readonly toolChoice?: Json.Object | undefined
+}
+
+/**
+ * A request for a form.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const form = (message: string, requestedSchema: Json.Object): InputRequest => ({
+  method: inputMethod.elicit,
+  params: { mode: "form", message, requestedSchema }
+})
+
+/**
+ * A request to visit a URL.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const url = (message: string, url: string): InputRequest => ({
+  method: inputMethod.elicit,
+  params: { mode: "url", message, url }
+})
+
+/**
+ * A request to sample a language model. Deprecated by the revision (SEP-2577), fully functional.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const sampling = (options: Sampling): InputRequest => ({
+  method: inputMethod.sample,
+  params: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Json.Object
+})
+
+/**
+ * A request for the roots. Deprecated by the revision (SEP-2577), fully functional.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const roots: InputRequest = { method: inputMethod.listRoots, params: {} }
+
+/**
+ * The client capabilities that a request needs.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const capabilitiesOf = ({ method, params }: InputRequest): ClientCapabilities => {
+  switch (method) {
+    case inputMethod.elicit:
+      return { elicitation: params["mode"] === "url" ? { url: {} } : { form: {} } }
+    case inputMethod.sample:
+      return { sampling: params["tools"] === undefined && params["toolChoice"] === undefined ? {} : { tools: {} } }
+    default:
+      return { roots: {} }
+  }
+}
+
+/**
+ * A form: the schema that is sent and the codec of its answer.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Form<out S extends Schema.Top> {
+  readonly requestedSchema: Json.Object
+  readonly codec: Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]>
+}
+
+/**
+ * A schema that no form can express: where, and why.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidForm extends Data.TaggedError("InvalidForm")<{
+  readonly path: string
+  readonly reason: string
+}> {
+  override get message(): string {
+    return `A form cannot ask for ${this.path}: ${this.reason}`
+  }
+}
+
+/**
+ * Makes a form of a schema. A form is flat: an object of texts, numbers, booleans, and choices of one or several among
+ * texts (spec: client/elicitation, Requested Schema).
+ *
+ * Fails with {@link InvalidForm} for anything else, such as a nested object or a pattern.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeForm = <S extends Schema.Top>(schema: S): Result.Result<Form<S>, InvalidForm> => {
+  const problem = findProblem(schema)
+  if (problem !== undefined) {
+    return Result.fail(new InvalidForm({ path: problem.path.join("."), reason: problem.reason }))
+  }
+  const document = documentOf(encoderOf(schema))
+  const fail = (path: string, reason: string) => Result.fail(new InvalidForm({ path, reason }))
+  if (document["type"] !== "object") return fail("the whole", "it is not an object")
+  const properties = document["properties"] ?? {}
+  if (!Json.isObject(properties)) return fail("the whole", "it has no properties")
+  for (const key of Object.keys(document)) {
+    if (!formKeywords.has(key)) return fail("the whole", `it has ${key}`)
+  }
+  for (const [name, property] of Object.entries(properties)) {
+    const reason = Json.isObject(property) ? problemOf(property) : "it is not a schema"
+    if (reason !== undefined) return fail(name, reason)
+  }
+  const { required } = document
+  return Result.succeed({
+    requestedSchema: { type: "object", properties, ...(required === undefined ? {} : { required }) },
+    codec: decoderOf(schema)
+  })
+}
+
+const formKeywords = new Set(["type", "properties", "required", "title", "description"])
+const described = ["type", "title", "description", "default"]
+const formats = new Set(["email", "uri", "date", "date-time"])
+const keywords: Readonly<Record<string, ReadonlySet<string>>> = {
+  string: new Set([...described, "minLength", "maxLength", "format", "enum", "enumNames", "oneOf"]),
+  number: new Set([...described, "minimum", "maximum"]),
+  integer: new Set([...described, "minimum", "maximum"]),
+  boolean: new Set(described),
+  array: new Set([...described, "items", "minItems", "maxItems"])
+}
+
+/** Why a property cannot be part of a form. */
+const problemOf = (property: Json.Object): string | undefined => {
+  const { format, items, type } = property
+  const allowed = typeof type === "string" ? keywords[type] : undefined
+  if (allowed === undefined) return "it is none of string, number, integer, boolean and a list of choices"
+  const foreign = Object.keys(property).find((key) => !allowed.has(key))
+  if (foreign !== undefined) return `it has ${foreign}`
+  if (format !== undefined && !formats.has(String(format))) return `it has the format ${String(format)}`
+  if (type === "array" && !(Json.isObject(items) && isChoices(items))) {
+    return "it is a list of something else than choices"
+  }
+  return undefined
+}
+
+const isChoices = (items: Json.Object): boolean =>
+  (items["type"] === "string" && Array.isArray(items["enum"])) || Array.isArray(items["anyOf"])

@@ -1,0 +1,249 @@
+/**
+ * Prompt definitions: one value serves the declaration a server lists, the registration of its handler and the typed get
+ * of a client. Arguments are text on the wire; a schema decodes them.
+ *
+ * Not included: handlers (`McpServer.prompt`) and gets (`McpClient.getPrompt`).
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as Content from "./Content.ts"
+import { findProblem } from "./internal/jsonCodec.ts"
+import type * as Json from "./Json.ts"
+import type { PromptMessage } from "./Messages.ts"
+
+const TypeId = "~fairlead/protocol/Prompt" as const
+
+/**
+ * A prompt definition.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Prompt<out Name extends string, out Args extends Schema.Top> {
+  readonly [TypeId]: typeof TypeId
+  readonly name: Name
+  readonly args: Args
+  /** What a server lists: the prompt as JSON. */
+  readonly declaration: Json.Object
+  /** The arguments as they are listed. */
+  readonly arguments: ReadonlyArray<Argument>
+  /** Between the arguments, which are text, and what the handler gets. */
+  readonly codec: Schema.Codec<Args["Type"], unknown, Args["DecodingServices"], Args["EncodingServices"]>
+}
+
+/**
+ * Any prompt definition.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Any = Prompt<string, Schema.Top>
+
+/**
+ * What the handler of a prompt gets.
+ *
+ * @category type-level
+ * @since 0.1.0
+ */
+export type Args<P extends Any> = P["args"]["Type"]
+
+/**
+ * An argument as a server lists it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Argument {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly required: boolean
+}
+
+/**
+ * A message of a prompt: a role and one block of content.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Message = typeof PromptMessage.Type
+
+/**
+ * What a handler answers with: a text, which is one message of the user, messages, or messages with a description.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Answer = string | ReadonlyArray<Message> | {
+  readonly description?: string | undefined
+  readonly messages: ReadonlyArray<Message>
+}
+
+/**
+ * The options of {@link make}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface Options<Args extends Schema.Top> {
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  /**
+   * The arguments: a struct whose fields are decoded from text. `title` and `description` annotations of a field are
+   * listed; an optional field is an argument that is not required. Default: none.
+   */
+  readonly args?: Args | undefined
+  readonly icons?: ReadonlyArray<Content.Icon> | undefined
+  /** The `_meta` of the declaration. */
+  readonly meta?: Json.Object | undefined
+}
+
+/**
+ * A definition that cannot be used: which prompt, and why.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidDefinition extends Data.TaggedError("InvalidDefinition")<{
+  readonly prompt: string
+  readonly reason: string
+}> {
+  override get message(): string {
+    return `The prompt ${JSON.stringify(this.prompt)} cannot be defined: ${this.reason}`
+  }
+}
+
+/**
+ * What a handler fails with when it cannot make a prompt of these arguments: the client gets -32602 with the message, so
+ * put nothing secret in it.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class PromptError extends Data.TaggedError("PromptError")<{
+  readonly message: string
+}> {}
+
+/**
+ * Defines a prompt. A mistake in the definition throws {@link InvalidDefinition}; {@link makeResult} gives it as a value.
+ *
+ * **Example** (A prompt with typed arguments)
+ *
+ * ```ts
+ * import { Prompt } from "@fairlead/protocol"
+ * import { Schema } from "effect"
+ *
+ * export const Review = Prompt.make("review", {
+ *   description: "Asks for a review of a change.",
+ *   args: Schema.Struct({
+ *     change: Schema.String.annotate({ description: "The number of the change." }),
+ *     depth: Schema.optionalKey(Schema.Literals(["quick", "thorough"]))
+ *   })
+ * })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <const Name extends string, Args extends Schema.Top = Schema.Struct<{}>>(
+  name: Name,
+  options: Options<Args> = {}
+): Prompt<Name, Args> => {
+  const result = makeResult(name, options)
+  if (Result.isFailure(result)) throw result.failure
+  return result.success
+}
+
+/**
+ * Defines a prompt, with a typed failure: for definitions made from data.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeResult = <const Name extends string, Args extends Schema.Top = Schema.Struct<{}>>(
+  name: Name,
+  options: Options<Args> = {}
+): Result.Result<Prompt<Name, Args>, InvalidDefinition> => {
+  const fail = (reason: string) => Result.fail(new InvalidDefinition({ prompt: name, reason }))
+  if (name === "") return fail("the name is empty")
+  const args: Schema.Top = options.args ?? Schema.Struct({})
+  const problem = findProblem(args)
+  if (problem !== undefined) return fail(`the argument ${problem.path.join(".")} is ${problem.reason}`)
+  const listed = argumentsOf(args)
+  if (listed === undefined) return fail("its arguments are not a struct")
+  const prompt: Any = {
+    [TypeId]: TypeId,
+    name,
+    args,
+    arguments: listed,
+    declaration: {
+      name,
+      ...(options.title === undefined ? {} : { title: options.title }),
+      ...(options.description === undefined ? {} : { description: options.description }),
+      ...(listed.length === 0 ? {} : { arguments: listed as unknown as Json.Value }),
+      ...(options.icons === undefined ? {} : { icons: options.icons as unknown as Json.Value }),
+      ...(options.meta === undefined ? {} : { _meta: options.meta })
+    },
+    codec: Schema.toCodecStringTree(args) as Any["codec"]
+  }
+  return Result.succeed(prompt as Prompt<Name, Args>)
+}
+
+/**
+ * Whether a value is a prompt definition.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isPrompt = (u: unknown): u is Any => typeof u === "object" && u !== null && TypeId in u
+
+/**
+ * A message of the user: a text, or a block of content.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const user = (content: string | Content.Block): Message => ({ role: "user", content: blockOf(content) })
+
+/**
+ * A message of the assistant: a text, or a block of content.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const assistant = (content: string | Content.Block): Message => ({
+  role: "assistant",
+  content: blockOf(content)
+})
+
+const blockOf = (content: string | Content.Block): Content.Block =>
+  typeof content === "string" ? Content.text(content) : content
+
+const argumentsOf = (args: Schema.Top): ReadonlyArray<Argument> | undefined => {
+  const encoded = SchemaAST.toEncoded(args.ast)
+  if (encoded._tag !== "Objects" || encoded.indexSignatures.length > 0) return undefined
+  // Descriptions stand on the author's side of a transformation.
+  const own = SchemaAST.toType(args.ast)
+  const described = own._tag === "Objects" ? own.propertySignatures : []
+  return encoded.propertySignatures.map(({ name, type }) => {
+    const ours = described.find((signature) => signature.name === name)?.type ?? type
+    const title = annotation(ours, "title") ?? annotation(type, "title")
+    const description = annotation(ours, "description") ?? annotation(type, "description")
+    return {
+      name: String(name),
+      ...(title === undefined ? {} : { title }),
+      ...(description === undefined ? {} : { description }),
+      required: !SchemaAST.isOptional(type)
+    }
+  })
+}
+
+/** An annotation of a type: on itself, on its last check, or on the key. */
+const annotation = (ast: SchemaAST.AST, key: "title" | "description"): string | undefined => {
+  const found = ast.context?.annotations?.[key] ?? ast.checks?.at(-1)?.annotations?.[key] ?? ast.annotations?.[key]
+  return typeof found === "string" ? found : undefined
+}

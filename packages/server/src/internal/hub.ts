@@ -1,0 +1,184 @@
+/**
+ * The listeners of an endpoint. A listener is a record, not a fiber; a notification is serialized once and only its
+ * subscription id differs; a listener whose client does not read gets each change once, when it reads again.
+ */
+import type * as Json from "@fairlead/protocol/Json"
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Revision from "@fairlead/protocol/Revision"
+import * as Timer from "@fairlead/protocol/Timer"
+import type * as Context from "effect/Context"
+import type { Change } from "../Notifications.ts"
+import type { Kind } from "./entry.ts"
+import { invalidParams, type RpcError } from "./reply.ts"
+import type { Sink } from "./sink.ts"
+
+/** What a listener asks to hear of, and what of it is honoured. */
+export interface Filter {
+  readonly toolsListChanged?: true
+  readonly promptsListChanged?: true
+  readonly resourcesListChanged?: true
+  readonly resourceSubscriptions?: ReadonlyArray<string>
+}
+
+export interface Listener {
+  readonly close: () => void
+  /** What it is told with its last answer. */
+  readonly id: JsonRpc.RequestId
+}
+
+export interface Hub {
+  /** Acknowledges and begins to tell. */
+  readonly listen: (id: JsonRpc.RequestId, filter: Filter, sink: Sink) => Listener
+  readonly publish: (change: Change) => void
+  readonly size: () => number
+}
+
+/** The most resources that one listener watches. */
+export const maxSubscriptions = 1000
+
+const { notification } = Revision
+
+const listMethod: Readonly<Record<Kind, string>> = {
+  tool: notification.toolsListChanged,
+  prompt: notification.promptsListChanged,
+  resource: notification.resourcesListChanged,
+  resourceTemplate: notification.resourcesListChanged
+}
+
+const listFilter: Readonly<Record<Kind, keyof Filter>> = {
+  tool: "toolsListChanged",
+  prompt: "promptsListChanged",
+  resource: "resourcesListChanged",
+  resourceTemplate: "resourcesListChanged"
+}
+
+/** Reads a filter; what is offered decides what of it is honoured. */
+export const readFilter = (
+  value: Json.Value | undefined,
+  offers: (capability: string) => boolean
+): Filter | RpcError => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return invalidParams("params.notifications must be an object")
+  }
+  const wanted = value as Json.Object
+  for (const key of ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] as const) {
+    if (wanted[key] !== undefined && typeof wanted[key] !== "boolean") {
+      return invalidParams(`params.notifications.${key} must be a boolean`)
+    }
+  }
+  const uris = wanted["resourceSubscriptions"] ?? []
+  if (!Array.isArray(uris) || uris.some((uri) => typeof uri !== "string")) {
+    return invalidParams("params.notifications.resourceSubscriptions must be a list of URIs")
+  }
+  if (uris.length > maxSubscriptions) {
+    return invalidParams(`params.notifications.resourceSubscriptions has more than ${maxSubscriptions} URIs`)
+  }
+  return {
+    ...(wanted["toolsListChanged"] === true && offers("tools") ? { toolsListChanged: true } : {}),
+    ...(wanted["promptsListChanged"] === true && offers("prompts") ? { promptsListChanged: true } : {}),
+    ...(wanted["resourcesListChanged"] === true && offers("resources") ? { resourcesListChanged: true } : {}),
+    ...(uris.length > 0 && offers("resources") ? { resourceSubscriptions: uris as ReadonlyArray<string> } : {})
+  }
+}
+
+interface Open {
+  readonly subscription: string
+  readonly sink: Sink
+  readonly filter: Filter
+  readonly uris: ReadonlySet<string>
+  /** Messages to send when the client reads again, each once. */
+  readonly pending: Set<string>
+  blocked: boolean
+}
+
+export const makeHub = (context: Context.Context<never>, keepAliveMillis: number): Hub => {
+  const listeners = new Set<Open>()
+  let stopKeepAlive: (() => void) | undefined
+
+  /** A message in two halves, between which the subscription id stands. */
+  const render = (change: Change): readonly [string, string] => {
+    const [method, own] = change._tag === "ListChanged"
+      ? [listMethod[change.kind], ""] as const
+      : [notification.resourceUpdated, `"uri":${JSON.stringify(change.uri)},`] as const
+    return [
+      `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":{${own}"_meta":{${
+        JSON.stringify(Revision.meta.subscriptionId)
+      }:`,
+      "}}}"
+    ]
+  }
+
+  const isWanted = (listener: Open, change: Change): boolean =>
+    change._tag === "ListChanged"
+      ? listener.filter[listFilter[change.kind]] === true
+      : listener.uris.has(change.uri)
+
+  const flush = (listener: Open) => {
+    listener.blocked = false
+    for (const message of listener.pending) {
+      listener.pending.delete(message)
+      send(listener, message)
+      if (listener.blocked) return
+    }
+  }
+
+  const send = (listener: Open, message: string) => {
+    if (listener.blocked) {
+      listener.pending.add(message)
+      return
+    }
+    if (listener.sink.event(message)) return
+    listener.blocked = true
+    listener.sink.onDrain(() => flush(listener))
+  }
+
+  const keepAlive = () => {
+    stopKeepAlive = undefined
+    for (const { sink } of listeners) sink.keepAlive()
+    scheduleKeepAlive()
+  }
+
+  const scheduleKeepAlive = () => {
+    if (stopKeepAlive !== undefined || listeners.size === 0) return
+    stopKeepAlive = Timer.after(context, keepAliveMillis, keepAlive)
+  }
+
+  return {
+    listen: (id, filter, sink) => {
+      const listener: Open = {
+        subscription: JSON.stringify(id),
+        sink,
+        filter,
+        uris: new Set(filter.resourceSubscriptions ?? []),
+        pending: new Set(),
+        blocked: false
+      }
+      const acknowledged = JsonRpc.encodeNotification(notification.acknowledged, {
+        notifications: filter as Json.Object,
+        _meta: { [Revision.meta.subscriptionId]: id }
+      })
+      listeners.add(listener)
+      send(listener, acknowledged)
+      scheduleKeepAlive()
+      return {
+        id,
+        close: () => {
+          listeners.delete(listener)
+          listener.pending.clear()
+          if (listeners.size === 0) {
+            stopKeepAlive?.()
+            stopKeepAlive = undefined
+          }
+        }
+      }
+    },
+    publish: (change) => {
+      if (listeners.size === 0) return
+      const [head, tail] = render(change)
+      for (const listener of listeners) {
+        if (isWanted(listener, change)) send(listener, head + listener.subscription + tail)
+      }
+    },
+    size: () => listeners.size
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Runs reads of resources: decodes the parameters of a template, runs the handler, encodes the contents.
+ */
+import * as Content from "@fairlead/protocol/Content"
+import * as Resource from "@fairlead/protocol/Resource"
+import type * as UriTemplate from "@fairlead/protocol/UriTemplate"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import { cacheMembers } from "./cacheHint.ts"
+import type { ResultParts, Run } from "./entry.ts"
+import { describe } from "./issues.ts"
+import { matched } from "./matched.ts"
+import { invalidParams, type RpcError } from "./reply.ts"
+import { InvalidOutput } from "./toolRunner.ts"
+
+type ReadEffect = Effect.Effect<Resource.Answer, Resource.NotFound>
+
+/** The error for a URI that nothing answers to (spec: server/resources, Error Handling). */
+export const unknownResource = (uri: string): RpcError => invalidParams("Unknown resource", { data: { uri } })
+
+const encodeContents = SchemaParser.encodeUnknownEffect(Schema.Array(Content.ResourceContents))
+
+const finish = (
+  uri: string,
+  { cache, mimeType }: Pick<Resource.Resource, "cache" | "mimeType">
+) => {
+  const hint = cacheMembers(cache)
+  return (answer: Resource.Answer): Effect.Effect<ResultParts, RpcError> =>
+    matched(encodeContents(Resource.contentsOf(uri, mimeType, answer)), {
+      onSuccess: (contents) =>
+        Effect.succeed({ members: `"contents":${JSON.stringify(contents)},${hint}`, meta: undefined }),
+      onFailure: (issue) =>
+        Effect.die(new InvalidOutput(`The contents of ${uri} are not valid: ${describe(issue).join("; ")}`))
+    })
+}
+
+const read = (uri: string, definition: Pick<Resource.Resource, "cache" | "mimeType">, run: () => ReadEffect) =>
+  Effect.matchEffect(Effect.suspend(run), {
+    onSuccess: finish(uri, definition),
+    onFailure: () => Effect.fail(unknownResource(uri))
+  })
+
+export const makeResourceRunner = (resource: Resource.Resource, handle: () => ReadEffect): Run<string> => (uri) =>
+  read(uri, resource, handle)
+
+export const makeTemplateRunner = (
+  template: Resource.AnyTemplate,
+  handle: (params: unknown, uri: string) => ReadEffect
+): Run<{ readonly uri: string; readonly values: UriTemplate.Values }> => {
+  const decode = SchemaParser.decodeUnknownEffect(template.codec)
+  return ({ uri, values }) =>
+    matched(decode(values), {
+      onSuccess: (params) => read(uri, template, () => handle(params, uri)),
+      // A URI whose parameters cannot be decoded is none of these resources.
+      onFailure: () => Effect.fail(unknownResource(uri))
+    })
+}
