@@ -107,11 +107,16 @@ export const make: (options: Options) => Effect.Effect<
 
   const spawner = yield* ChildProcessSpawner
   const child = yield* Effect.mapError(spawner.spawn(command), spawnFailure)
-  const channel = new Channel(limits)
+  const channel = new Channel(
+    limits,
+    Effect.runForkWith(Context.add(yield* Effect.context(), Call.Current, Call.empty))
+  )
   const tail = new Tail(stderrBytes)
 
-  const read = yield* fork(Stream.runForEachArray(child.stdout, (chunks) => feedAll(channel, chunks)))
-  const errors = yield* fork(Stream.runForEachArray(child.stderr, (chunks) => keep(tail, chunks, options.stderr)))
+  const read = yield* fork(
+    Stream.runForEachArray(child.stdout, (chunks) => Effect.sync(() => chunks.forEach((chunk) => channel.feed(chunk))))
+  )
+  const errors = yield* fork(Stream.runForEachArray(child.stderr, keep(tail, options.stderr)))
   const written = yield* fork(Stream.run(channel.output, child.stdin))
   const exited = Effect.match(child.exitCode, { onFailure: () => undefined, onSuccess: Number })
 
@@ -123,11 +128,16 @@ export const make: (options: Options) => Effect.Effect<
   ])
   yield* fork(Effect.andThen(
     over,
-    Effect.gen(function*() {
-      const exitCode = yield* Effect.raceFirst(exited, Effect.as(Effect.sleep(drainTime), undefined))
-      yield* Effect.raceFirst(Fiber.await(errors), Effect.sleep(drainTime))
-      const stderr = tail.text
-      channel.end((evidence) => new ConnectionClosed({ evidence, exitCode, stderr }))
+    Effect.suspend(() => {
+      let exitCode: number | undefined
+      const known = Effect.map(exited, (code) => {
+        exitCode = code
+      })
+      const last = Effect.all([known, Fiber.await(errors)], { concurrency: "unbounded", discard: true })
+      return Effect.map(Effect.raceFirst(last, Effect.sleep(drainTime)), () => {
+        const stderr = tail.text
+        channel.end((evidence) => new ConnectionClosed({ evidence, exitCode, stderr }))
+      })
     })
   ))
 
@@ -180,16 +190,18 @@ const inRealTime = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.provideServ
 /** A fiber that lives as long as the transport, and carries no call. */
 const fork = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.forkScoped(inRealTime(Call.detach(self)))
 
-const feedAll = (channel: Channel, chunks: ReadonlyArray<Uint8Array>): Effect.Effect<void> =>
-  chunks.length === 1
-    ? channel.feed(chunks[0]!)
-    : Effect.forEach(chunks, (chunk) => channel.feed(chunk), { discard: true })
-
-const keep = (tail: Tail, chunks: ReadonlyArray<Uint8Array>, hear: Options["stderr"]): Effect.Effect<unknown> => {
-  for (const chunk of chunks) tail.push(chunk)
-  if (hear === undefined) return Effect.void
+/** Keeps the end of the standard error, and tells the user's handler, whose failure must not stop the reading. */
+const keep = (tail: Tail, hear: Options["stderr"]) => {
   const decoder = new TextDecoder()
-  return hear(chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode())
+  return (chunks: ReadonlyArray<Uint8Array>): Effect.Effect<unknown> => {
+    for (const chunk of chunks) tail.push(chunk)
+    if (hear === undefined) return Effect.void
+    const text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("")
+    return Effect.catchCause(
+      Effect.suspend(() => hear(text)),
+      (cause) => Effect.logWarning("What hears a server's standard error failed", cause)
+    )
+  }
 }
 
 /** The platform's error holds the whole command line; only its kind is kept. */

@@ -46,14 +46,15 @@ export class Channel {
   readonly #waiting = new Map<string, Waiting>()
   readonly #byToken = new Map<string, Waiting>()
   readonly #splitter: Frames.Splitter
+  readonly #log: (effect: Effect.Effect<void>) => void
   #frames: Array<Frame> = []
   #wake: (() => void) | undefined
-  #reports: Array<Effect.Effect<void>> = []
   /** Why nothing more can be sent. */
   #ended: ((evidence: Evidence) => Failure) | undefined
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits, log: (effect: Effect.Effect<void>) => void) {
     this.#limits = limits
+    this.#log = log
     this.#splitter = Frames.makeSplitter({
       frame: (text) => this.#receive(text),
       oversize: (head) => this.#oversize(head, limits.maxLineBytes),
@@ -81,13 +82,9 @@ export class Channel {
     Effect.succeed(Effect.suspend(() => this.#take()))
   )
 
-  /** Takes bytes that were read; gives what is to be logged about them. */
-  feed(chunk: Uint8Array): Effect.Effect<void> {
+  /** Takes bytes that were read. */
+  feed(chunk: Uint8Array): void {
     this.#splitter.feed(chunk)
-    if (this.#reports.length === 0) return Effect.void
-    const reports = this.#reports
-    this.#reports = []
-    return Effect.all(reports, { discard: true })
   }
 
   /** Ends the channel: waiting calls fail, later ones do at once, and the output ends after what is left in it. */
@@ -216,7 +213,7 @@ export class Channel {
   }
 
   #report(message: string, length?: number): void {
-    this.#reports.push(Effect.logWarning(message, ...length === undefined ? [] : [{ length }]))
+    this.#log(Effect.logWarning(message, ...(length === undefined ? [] : [{ length }])))
   }
 }
 
