@@ -8,6 +8,9 @@
  * | `allowPlaintextHeaders` | false |
  * | `maxResponseBytes` | 1 MiB |
  *
+ * What a platform's client does by itself stays: Node's `fetch` gives up when 300 seconds pass without data, which
+ * `NodeHttpClient.layerUndici` of @effect/platform-node does not.
+ *
  * Redirects are not followed: they fail with `HttpStatus`, whose `location` names the target. Requests have no tracing
  * spans of effect/http and no trace headers. Time limits are the client's.
  *
@@ -133,7 +136,7 @@ export const make: <R = never>(options: Options<R>) => Effect.Effect<
  * import { FetchHttpClient } from "effect/http"
  *
  * const authorization = Effect.map(
- *   Config.redacted("API_TOKEN"),
+ *   Config.Redacted("API_TOKEN"),
  *   (token) => [["authorization", `Bearer ${Redacted.value(token)}`]] as const
  * )
  *

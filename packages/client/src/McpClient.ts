@@ -88,7 +88,7 @@ export interface Options {
   readonly maxPages?: number | undefined
   /** How many items of a listing are read before it fails with `ListingLimitExceeded`. At least 1. Default: 10,000. */
   readonly maxItems?: number | undefined
-  /** A name for logs. Default: none. */
+  /** A name for the warnings that the client logs, as the field `client`. Default: none. */
   readonly label?: string | undefined
 }
 

@@ -188,7 +188,7 @@ describe("tools with header annotations", () => {
   ]
 
   it.effect(
-    verifies("HDR-12", "HDR-13")(
+    verifies("HDR-12", "HDR-13", "client/with_label")(
       "are left out over transports with headers, and logged"
     ),
     () =>
@@ -202,14 +202,19 @@ describe("tools with header annotations", () => {
           ...bad.map(([name, schema]) => tool(name, schema)),
           tool("plain")
         ]
-        const { client } = yield* scripted(results(() => ({ tools })), { hasHeaders: true })
+        const { client } = yield* scripted(results(() => ({ tools })), { hasHeaders: true, label: "docs" })
         const listed = yield* names(client).pipe(Effect.provide(Logger.layer([logger])))
         expect(listed).toEqual(["good", "plain"])
         expect(messages.length).toBe(bad.length)
         for (const [i, [name]] of bad.entries()) {
           expect(messages[i]).toEqual([
             "Warn",
-            [expect.stringContaining("left out"), { tool: name, path: expect.any(String), reason: expect.any(String) }]
+            [expect.stringContaining("left out"), {
+              client: "docs",
+              tool: name,
+              path: expect.any(String),
+              reason: expect.any(String)
+            }]
           ])
         }
       })

@@ -111,7 +111,7 @@ class Running<A, E> {
     const { cancellation, deadline, progress } = call
     if (progress !== undefined) {
       const follows = { ...Call.empty, deadline, cancellation, correlation }
-      this.#state.progress = new Progress(progress, Context.add(this.#context, Call.Current, follows), {
+      this.#state.progress = new Progress(progress, Context.add(this.#context, Call.Current, follows), core.label, {
         idle: () => this.#answer !== undefined && this.#settle(this.#answer),
         died: (cause) => this.#cut(Exit.failCause(cause))
       })

@@ -12,6 +12,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as McpClientError from "../McpClientError.ts"
 import { type Logical, run } from "./exchange.ts"
 import { describe } from "./issues.ts"
+import { warn } from "./warn.ts"
 
 interface Page<Item> {
   readonly items: ReadonlyArray<Item>
@@ -75,10 +76,13 @@ export const listTools = (
       decodeTools(result),
       ({ nextCursor, tools }) => ({ items: tools, nextCursor: nextCursor ?? undefined })
     ))
-  return logical.core.transport.hasHeaders ? Effect.flatMap(tools, withoutInvalidHeaders) : tools
+  return logical.core.transport.hasHeaders
+    ? Effect.flatMap(tools, (tools) => withoutInvalidHeaders(logical, tools))
+    : tools
 }
 
 const withoutInvalidHeaders = (
+  { core }: Logical,
   tools: ReadonlyArray<typeof Messages.Tool.Type>
 ): Effect.Effect<ReadonlyArray<typeof Messages.Tool.Type>> => {
   const kept: Array<typeof Messages.Tool.Type> = []
@@ -89,7 +93,7 @@ const withoutInvalidHeaders = (
     else {
       const { path, reason } = plan.failure
       warnings.push(
-        Effect.logWarning("A tool is left out: its header annotations are not valid", { tool: tool.name, path, reason })
+        warn(core.label, "A tool is left out: its header annotations are not valid", { tool: tool.name, path, reason })
       )
     }
   }

@@ -8,6 +8,7 @@ import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import { warn } from "./warn.ts"
 
 /** How many reports may wait for a slow handler; then the oldest is dropped. */
 export const maxWaiting = 1024
@@ -28,15 +29,18 @@ export class Progress {
   readonly #handler: (progress: Call.Progress) => Effect.Effect<unknown>
   readonly #context: Context.Context<never>
   readonly #on: Handlers
+  readonly #label: string | undefined
 
   constructor(
     handler: (progress: Call.Progress) => Effect.Effect<unknown>,
     context: Context.Context<never>,
+    label: string | undefined,
     on: Handlers
   ) {
     this.#handler = handler
     this.#context = context
     this.#on = on
+    this.#label = label
   }
 
   get isIdle(): boolean {
@@ -92,7 +96,7 @@ export class Progress {
   #warn(): Effect.Effect<void> {
     if (this.#dropped === 0 || this.#warned) return Effect.void
     this.#warned = true
-    return Effect.logWarning("Progress reports were dropped: they arrive faster than the handler takes them", {
+    return warn(this.#label, "Progress reports were dropped: they arrive faster than the handler takes them", {
       dropped: this.#dropped,
       maxWaiting
     })
