@@ -51,6 +51,16 @@ const smallestBuffer = 1024
 // A larger buffer is given back when its line has ended.
 const keptBytes = 64 * 1024
 const noBytes = new Uint8Array(0)
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+const lossy = new TextDecoder("utf-8")
+
+const decoded = (line: Uint8Array): string | undefined => {
+  try {
+    return strict.decode(line)
+  } catch {
+    return undefined
+  }
+}
 const encoder = new TextEncoder()
 
 /**
@@ -61,8 +71,6 @@ const encoder = new TextEncoder()
  * @since 0.1.0
  */
 export const makeSplitter = (handlers: Handlers, maxBytes: number = defaultMaxBytes): Splitter => {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-  const lossy = new TextDecoder("utf-8")
   // One byte more than the limit may be the CR of a CRLF.
   const most = maxBytes + 1
   // The bytes of a line that came in earlier chunks; one buffer, because a list of tiny chunks costs far more than its
@@ -122,14 +130,6 @@ export const makeSplitter = (handlers: Handlers, maxBytes: number = defaultMaxBy
     release()
     if (text === undefined) handlers.malformed()
     else if (line.length > 0) handlers.frame(text)
-  }
-
-  const decoded = (line: Uint8Array): string | undefined => {
-    try {
-      return decoder.decode(line)
-    } catch {
-      return undefined
-    }
   }
 
   return {

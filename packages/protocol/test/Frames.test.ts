@@ -201,6 +201,16 @@ describe("Frames", () => {
       assert.strictEqual(splitter.end(), 1_000_000)
     })
 
+    it("a long line in many chunks comes back whole, again and again", () => {
+      const text = Array.from({ length: 20_000 }, (_, i) => i.toString(36)).join(" ")
+      const whole = bytes(`${text}\nshort\n${text}\n`)
+      const chunks = Array.from(
+        { length: Math.ceil(whole.length / 700) },
+        (_, i) => whole.subarray(i * 700, i * 700 + 700)
+      )
+      assert.deepStrictEqual(split(chunks).events, [["frame", text], ["frame", "short"], ["frame", text]])
+    })
+
     it("the default lets a message of megabytes through", () => {
       assert.strictEqual(Frames.defaultMaxBytes, 16 * 1024 * 1024)
       const text = "x".repeat(Frames.defaultMaxBytes)
@@ -216,6 +226,10 @@ describe("Frames", () => {
     assert.strictEqual(split([bytes("a\n")]).rest, 0)
     assert.strictEqual(split([bytes("a\nbé")]).rest, 3)
     assert.deepStrictEqual(split([bytes("a\n{\"b\"")]).events, [["frame", "a"]])
+    const { splitter } = recorder()
+    splitter.feed(bytes("abc"))
+    assert.strictEqual(splitter.end(), 3)
+    assert.strictEqual(splitter.end(), 0)
   })
 
   it.prop(verifies("STDIO-2")("a frame is one line that ends with one line feed"), [Schema.Json], ([value]) => {

@@ -261,6 +261,7 @@ describe("HttpRules", () => {
         dry: { type: "boolean", "x-mcp-header": "Dry" },
         where: { type: "object", properties: { zone: { type: "string", "x-mcp-header": "Zone" } } },
         ["__proto__"]: { type: "object", properties: { name: { type: "string", "x-mcp-header": "Proto" } } },
+        valueOf: { type: "string", "x-mcp-header": "Value" },
         constructor: { type: "object", properties: { name: { type: "string", "x-mcp-header": "Constructor" } } }
       }
     }))
@@ -349,6 +350,8 @@ describe("HttpRules", () => {
           { count: new Json.ExactNumber("9007199254740993") },
           "The mcp-param-count header differs from its argument"
         ],
+        [{ "mcp-param-count": "-42" }, { count: 42 }, "The mcp-param-count header differs from its argument"],
+        [{ "mcp-param-value": "Object" }, {}, "The mcp-param-value header has no argument to repeat"],
         [{ "mcp-param-count": "43" }, { count: 42 }, "The mcp-param-count header differs from its argument"],
         [
           { "mcp-param-count": "42.00000000000000000001" },

@@ -76,7 +76,7 @@ describe("Json", () => {
       ["100000000000000000000", 1e20]
     ])("%s is a plain number", (text, expected) => {
       assert.strictEqual(success(Json.parse(text)) as unknown, expected)
-      assert.strictEqual(success(Json.parse(`[${text}]`, 1)) instanceof Array, true)
+      assert.isArray(success(Json.parse(`[${text}]`, 1)))
     })
 
     it.each([

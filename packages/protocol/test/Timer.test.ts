@@ -68,7 +68,7 @@ describe("Timer", () => {
     beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
     afterEach(() => void vi.useRealTimers())
 
-    it("fires once, as one timer without a fiber", () => {
+    it("fires once, as one timer of the platform", () => {
       let fired = 0
       Timer.after(context, 1000, () => fired++)
       assert.strictEqual(vi.getTimerCount(), 1)

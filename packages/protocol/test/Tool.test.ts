@@ -405,15 +405,17 @@ describe("Tool", () => {
           "?": true
         }],
         [
-          "a default value that looks like a bound",
-          Schema.Struct({ minimum: Schema.Int }).annotate({
-            default: { minimum: Number.MIN_SAFE_INTEGER }
-          }),
+          "a default and examples that look like schemas",
+          Schema.Struct({ type: Schema.String }).annotate({
+            default: { type: "integer", minimum: Number.MIN_SAFE_INTEGER, additionalProperties: true },
+            examples: [{ type: "integer", maximum: Number.MAX_SAFE_INTEGER }]
+          } as never),
           {
             type: "object",
-            properties: { minimum: { type: "integer" } },
-            required: ["minimum"],
-            default: { minimum: Number.MIN_SAFE_INTEGER }
+            properties: { type: { type: "string" } },
+            required: ["type"],
+            default: { type: "integer", minimum: Number.MIN_SAFE_INTEGER, additionalProperties: true },
+            examples: [{ type: "integer", maximum: Number.MAX_SAFE_INTEGER }]
           }
         ],
         [
@@ -714,6 +716,23 @@ describe("Tool", () => {
         e: "e"
       })
       assert.deepStrictEqual(success(encodeWith(Schema.Array(schema), [nothing])), [{}])
+    })
+
+    it("a check of an optional as a whole is enforced, and changes neither the document nor the wire", () => {
+      const schema = Schema.Struct({
+        p: Schema.optional(Schema.String).check(Schema.makeFilter((text) => text !== "no")).annotate({
+          description: "D"
+        })
+      })
+      assert.deepStrictEqual(outputSchema(schema), {
+        type: "object",
+        properties: { p: { type: "string", description: "D" } }
+      })
+      assert.deepStrictEqual(success(encodeWith(schema, { p: undefined })), {})
+      assert.deepStrictEqual(success(encodeWith(schema, { p: "yes" })), { p: "yes" })
+      assert.strictEqual(encodeWith(schema, { p: "no" })._tag, "Failure")
+      assert.strictEqual(decodeWith(schema, { p: "no" })._tag, "Failure")
+      assert.strictEqual(decodeWith(schema, { p: null })._tag, "Success")
     })
 
     it("a null for an optional property counts as absent, where the author did not write null", () => {

@@ -89,9 +89,8 @@ const isJson = (u: unknown): boolean => {
 
 const anyObject = Schema.Record(Schema.String, JsonValue)
 
-// The links that `Schema.toCodecJson` adds to these nodes itself, found by looking.
+// The link that `Schema.toCodecJson` adds to a number itself, found by looking.
 const numberLink = Schema.toCodecJson(Schema.Number).ast.encoding?.[0]
-const unknownLink = Schema.toCodecJson(Schema.Unknown).ast.encoding?.[0]
 const jsonId = "effect/schema/Json"
 
 /** The codec a peer's JSON is decoded with. A null for a property declared with `Schema.optional` counts as absent. */
@@ -136,7 +135,6 @@ const leanStep = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
       const checks = [...(Schema.Finite.ast.checks ?? []), ...(ast.checks ?? [])]
       return clone(Schema.Finite.ast, { checks, context: ast.context, annotations: ast.annotations })
     }
-    if (link === unknownLink) return clone(JsonValue.ast, { context: ast.context })
     const to = lean(link.to, mode)
     if (to === link.to) return ast
     return clone(ast, { encoding: [...ast.encoding!.slice(0, -1), new SchemaAST.Link(to, link.transformation)] })
@@ -193,17 +191,21 @@ const leanStep = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
 
 /** An absent property is absent on the wire too; `Schema.toCodecJson` alone would write null for `undefined`. */
 const leanProperty = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
-  if (!mode.omitUndefined || ast._tag !== "Union" || !SchemaAST.isOptional(ast) || ast.checks !== undefined) {
-    return lean(ast, mode)
-  }
+  if (!mode.omitUndefined || ast._tag !== "Union" || !SchemaAST.isOptional(ast)) return lean(ast, mode)
   const types = ast.types.filter((type) => type._tag !== "Undefined")
   if (types.length === ast.types.length || types.length === 0) return lean(ast, mode)
+  // A check of the whole sees `undefined` too, so it stays with the decoded side; what it is annotated with is published.
+  const annotations = SchemaAST.resolve(ast)
   const inner = lean(
-    types.length === 1 ? annotated(types[0]!, ast.annotations) : clone(ast, { types, context: undefined }),
+    annotated(
+      types.length === 1 ? types[0]! : clone(ast, { types, context: undefined, checks: undefined }),
+      annotations
+    ),
     mode
   )
+  const decoded = clone(Schema.optional(Schema.make<Schema.Top>(SchemaAST.toType(inner))).ast, { checks: ast.checks })
   return Schema.optionalKey(Schema.make<Schema.Top>(inner)).pipe(
-    Schema.decodeTo(Schema.optional(Schema.make<Schema.Top>(SchemaAST.toType(inner))), {
+    Schema.decodeTo(Schema.make<Schema.Top>(decoded), {
       decode: SchemaGetter.passthrough(),
       encode: SchemaGetter.transformOptional(Option.filter((value: unknown) => value !== undefined))
     })

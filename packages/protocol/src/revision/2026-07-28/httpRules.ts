@@ -149,7 +149,7 @@ const printed = (value: Json.Value | undefined): string | undefined => {
     case "boolean":
       return String(value)
     case "number":
-      return Number.isSafeInteger(value) ? String(value === 0 ? 0 : value) : undefined
+      return Number.isSafeInteger(value) ? String(value) : undefined
     default:
       return undefined
   }
