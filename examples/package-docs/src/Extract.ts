@@ -29,6 +29,8 @@ export interface Fields {
   readonly module: string
   readonly summary: string
   readonly body: string
+  /** What the module, and the class of a member, are about. */
+  readonly context: string
   readonly code: string
 }
 
@@ -133,7 +135,7 @@ const markdownPages = (installed: Installed, file: string, source: string): Read
     title: kind === "readme" ? `${installed.label} README` : top,
     kind,
     card: { summary: installed.manifest.description },
-    fields: { name: "", module: "", summary: "", body: "", code: "" },
+    fields: { name: "", module: "", summary: "", body: "", context: "", code: "" },
     text: source,
     hidden: true,
     deprecated: false
@@ -152,6 +154,7 @@ const markdownPages = (installed: Installed, file: string, source: string): Read
         module: [installed.label, file.replace(/\.md$/i, ""), ...section.parents].join(" "),
         summary,
         body: paragraphs.slice(1).join("\n"),
+        context: "",
         code
       },
       text: section.text,
@@ -181,6 +184,7 @@ const examplePages = (installed: Installed, file: string, source: string): Reado
       module: `${installed.label} ${file.replace(/\.[cm]?tsx?$/, "")}`,
       summary: `${doc.summary}\n${doc.usage}`,
       body: `${doc.body}\n${comments.join("\n")}`,
+      context: "",
       code: source.slice(comment[0].length)
     },
     text: `# ${title ?? file}\n\n\`\`\`ts\n${source.trim()}\n\`\`\``,
@@ -203,6 +207,7 @@ const exportPages = (
   const byName = new Map<string, Array<(typeof members)[number]>>()
   members.forEach((member) => byName.set(member.name, [...(byName.get(member.name) ?? []), member]))
   const { doc } = exported
+  const about = firstSentence(module?.doc.summary ?? "")
   const pages: Array<PageDraft> = [{
     id,
     title,
@@ -216,6 +221,7 @@ const exportPages = (
       module: `${installed.label} ${exported.module} ${module?.namespace ?? ""}`,
       summary: `${doc.summary}\n${doc.usage}`,
       body: doc.body,
+      context: about,
       code: `${signature}\n${doc.code}`
     },
     text: [
@@ -243,6 +249,7 @@ const exportPages = (
         module: `${installed.label} ${exported.module} ${exported.name}`,
         summary: `${memberDoc.summary}\n${memberDoc.usage}`,
         body: memberDoc.body,
+        context: `${firstSentence(doc.summary)} ${about}`,
         code: `${memberSignature}\n${memberDoc.code}`
       },
       text: [
@@ -278,6 +285,7 @@ const modulePage = (installed: Installed, module: Module, exported: ReadonlyArra
       module: `${installed.label} ${module.specifier}`,
       summary,
       body: module.doc.body,
+      context: "",
       code: module.doc.code
     },
     text: [

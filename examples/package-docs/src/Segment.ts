@@ -7,7 +7,7 @@ import { terms } from "./Terms.ts"
 import { weights } from "./Weights.ts"
 
 /** Raised by every change of what is stored, or of how texts are made into terms or weighed. */
-const format = 6
+const format = 7
 const magic = 0x46504431
 
 /** What is known of a package without looking at its pages. */
@@ -102,7 +102,7 @@ const memberFlag = 16
 const typeFlag = 32
 const moduleFlag = 64
 
-const fields: ReadonlyArray<keyof Fields> = ["name", "module", "summary", "body", "code"]
+const fields: ReadonlyArray<keyof Fields> = ["name", "module", "summary", "body", "context", "code"]
 
 /** The kind of a page. */
 export const kindOf = (segment: Segment, page: number): PageKind => kinds[segment.flags[page]! & 3]!

@@ -43,6 +43,9 @@ const functionWords = new Set(
     "unless until upon usually various very via well whatever whenever wherever whichever whole whose yet").split(" ")
 )
 
+// `can't` is no word of interest, nor is the end of `user's` and `it'll`.
+const contraction = /\b[a-z]+n['\u2019]t\b|['\u2019](?:d|ll|m|re|s|ve)\b/gi
+
 const camel = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
 
 /** The terms of prose or code, in their order; an identifier gives its parts and, joined, itself. */
@@ -93,7 +96,7 @@ export const queryWords = (query: string): ReadonlyArray<QueryWord> => {
     }
     before = next
   }
-  const chunks = [...ascii(query).matchAll(/[A-Za-z0-9_@/.#$-]+/g)].flatMap(([chunk]) => {
+  const chunks = [...ascii(query.replace(contraction, " ")).matchAll(/[A-Za-z0-9_@/.#$-]+/g)].flatMap(([chunk]) => {
     // `Effect.catchTag` and `fast-check` are looked for as they stand, `end.` at a sentence's end is a plain word.
     const code = /[A-Za-z0-9][.#/][A-Za-z0-9]/.test(chunk) || /[a-z][A-Z]/.test(chunk)
     return [...chunk.matchAll(/[A-Za-z0-9]+/g)].map(([word]) => ({ code, word }))

@@ -9,6 +9,7 @@ export const weights = {
     module: { weight: 1.5, dilution: 0.3, length: 5 },
     summary: { weight: 2, dilution: 0.8, length: 18 },
     body: { weight: 1, dilution: 0.7, length: 60 },
+    context: { weight: 0.8, dilution: 0.7, length: 15 },
     code: { weight: 0.3, dilution: 0.85, length: 60 }
   },
   /** How soon further occurrences of a word count less: BM25's k1. */

@@ -1,34 +1,12 @@
-/** A question in a user's own words, and the pages that answer it. */
-export interface Question {
-  readonly question: string
-  /** Page ids that really answer it; one ending in `*` accepts every section of that file. */
-  readonly pages: ReadonlyArray<string>
-  /** Written before the ranking was tuned, and not looked at while tuning. */
-  readonly heldOut?: boolean
-}
-
-/** Whether a page is one of those that answer a question. */
-export const answers = ({ pages }: Question, page: string): boolean => {
-  // Effect's guides are in several packages, word for word.
-  const id = page.replace(/^@effect\/[^/]+\/(?=ai-docs\/|AGENTS\.md)/, "effect/")
-  return pages.some((accepted) => accepted.endsWith("*") ? id.startsWith(accepted.slice(0, -1)) : id === accepted)
-}
-
-// A string of several words is a module and its exports: `effect/Ref# get set`.
-const ask = (question: string, pages: ReadonlyArray<string>): Question => ({
-  question,
-  pages: pages.flatMap((line) => {
-    const [first, ...names] = line.split(" ")
-    return names.length === 0 ? [first!] : names.map((name) => `${first}${name}`)
-  })
-})
+import { heldOut } from "./heldOut.ts"
+import { ask, type Question } from "./Question.ts"
 
 const guides = "effect/ai-docs/src"
 const agents = "effect/AGENTS.md"
 const undici = "undici/docs/docs"
 const client = "@modelcontextprotocol/client"
 
-const seen: ReadonlyArray<Question> = [
+const tuned: ReadonlyArray<Question> = [
   ask("how do I run an effect with a timeout", ["effect/Effect# timeout timeoutOption timeoutOrElse"]),
   ask("Schema optional with default", [
     "effect/Schema#with DecodingDefault DecodingDefaultKey DecodingDefaultType DecodingDefaultTypeKey",
@@ -281,10 +259,7 @@ const seen: ReadonlyArray<Question> = [
     `${client}#Client.listResources`,
     "effect/ai/McpClient# McpClient McpClient.listResources"
   ]),
-  ask("change a document in a minisearch index", ["minisearch# MiniSearch.replace MiniSearch.discard"])
-]
-
-const fresh: ReadonlyArray<Question> = [
+  ask("change a document in a minisearch index", ["minisearch# MiniSearch.replace MiniSearch.discard"]),
   ask("keep shared state that several fibers update safely", [
     "effect/Ref",
     "effect/Ref# Ref make update updateAndGet getAndUpdate modify",
@@ -353,7 +328,7 @@ const fresh: ReadonlyArray<Question> = [
     `${undici}/api/Fetch.md#requestredirect`,
     "undici# RedirectHandler interceptors.redirect interceptors.RedirectInterceptorOpts"
   ]),
-  ask("ajv get all errors instead of only the first", ["ajv/README.md#getting-started"]),
+  ask("ajv get all errors instead of only the first", ["ajv/README.md# getting-started features"]),
   ask("fast-check make my own arbitrary from an existing one", [
     "fast-check# Arbitrary Arbitrary.map Arbitrary.chain Arbitrary.filter chainUntil"
   ]),
@@ -362,6 +337,6 @@ const fresh: ReadonlyArray<Question> = [
 
 /** What people ask about the packages of this repository; the last fifteen were held out while the ranking was tuned. */
 export const questions: ReadonlyArray<Question> = [
-  ...seen,
-  ...fresh.map((question) => ({ ...question, heldOut: true }))
+  ...tuned,
+  ...heldOut.map((question) => ({ ...question, heldOut: true }))
 ]
