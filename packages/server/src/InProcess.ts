@@ -63,10 +63,13 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
       const endpoint = yield* McpEndpoint
       const limit = options.maxResponseLength ?? 1024 * 1024
       const pending = new Map<string, Pending>()
+      // The id of the request that is being handed over: an error without an id is its answer.
+      let sending: JsonRpc.RequestId | undefined
       let closed = false
 
       const receive = (text: string): true => {
-        const message = JsonRpc.decode(text)
+        // How deep an answer may be is for the client to say.
+        const message = JsonRpc.decode(text, Infinity)
         if (Result.isFailure(message)) return true
         switch (message.success._tag) {
           case "Notification": {
@@ -76,7 +79,7 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
           }
           case "Success":
           case "Failure": {
-            const { id } = message.success
+            const id = message.success.id ?? sending
             const key = id === undefined ? undefined : JsonRpc.idKey(id)
             const call = key === undefined ? undefined : pending.get(key)
             if (key === undefined || call === undefined) return true
@@ -120,7 +123,9 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
             const key = JsonRpc.idKey(request.id)
             pending.set(key, { request, done: resume })
             request.sent()
+            sending = request.id
             channel.receive(request.text)
+            sending = undefined
             return Effect.sync(() => {
               if (!pending.delete(key)) return
               channel.receive(JsonRpc.encodeNotification(Revision.notification.cancelled, { requestId: request.id }))

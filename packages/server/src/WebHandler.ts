@@ -12,7 +12,7 @@ import { readWeb } from "./internal/readBody.ts"
 import { McpEndpoint } from "./McpEndpoint.ts"
 
 /**
- * A handler for web requests. It never rejects.
+ * A handler for web requests. It does not reject.
  *
  * @category models
  * @since 0.1.0
@@ -40,7 +40,7 @@ export const make: Effect.Effect<WebHandler, never, McpEndpoint> = Effect.map(
     if (admission._tag === "Refuse") {
       return new Response(admission.body, { status: admission.status, headers: admission.headers })
     }
-    const body = await readWeb(request, admission.maxBodyBytes)
+    const body = await readWeb(request, admission.maxBodyBytes, request.signal)
     switch (body._tag) {
       case "Body":
         return serve(admission, body.bytes, request.signal)
@@ -49,7 +49,7 @@ export const make: Effect.Effect<WebHandler, never, McpEndpoint> = Effect.map(
         return new Response(text, { status, headers })
       }
       case "Gone":
-        // Nobody reads this: the client has closed its side.
+        // Nobody reads this: the client has closed its side, or the host has read the body.
         return new Response(null, { status: 400 })
     }
   }
@@ -57,7 +57,7 @@ export const make: Effect.Effect<WebHandler, never, McpEndpoint> = Effect.map(
 
 /**
  * A handler with the endpoint's layer, and the effect-free way to close it: for hosts that know nothing of Effect. The
- * layer is built with the first request.
+ * layer is built with the first request; when it cannot be built, every request rejects with its error.
  *
  * @category constructors
  * @since 0.1.0
@@ -87,6 +87,9 @@ const serve = (admission: HttpRead, body: Uint8Array, signal: AbortSignal): Prom
     const onAbort = () => {
       exchange?.disconnect()
       resolve(new Response(null, { status: 400 }))
+      // Whoever still holds the stream waits for nothing.
+      controller?.error(signal.reason)
+      controller = undefined
     }
     const over = () => signal.removeEventListener("abort", onAbort)
 

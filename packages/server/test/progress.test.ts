@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
+import { burst, standstill, text, total } from "./support/burst.ts"
 import { open } from "./support/http.ts"
 import { makeGate, serve, turns, until } from "./support/serve.ts"
 import { call, headersOf, withToken } from "./support/wire.ts"
@@ -177,49 +178,17 @@ describe("progress", () => {
 })
 
 describe("a client that does not read", () => {
-  const total = 100_000
-  const message = "x".repeat(200)
-
-  /** Reports as fast as it may, and counts. */
-  const burst = () => {
-    const state = { reported: 0, done: false, exit: undefined as Exit.Exit<unknown, unknown> | undefined }
-    const layer = McpServer.tool(Work, () =>
-      Effect.gen(function*() {
-        while (state.reported < total) {
-          yield* Invocation.progress({ progress: state.reported + 1, message })
-          state.reported++
-        }
-        state.done = true
-        return [Content.text("done")]
-      }).pipe(Effect.onExit((exit) =>
-        Effect.sync(() => {
-          state.exit = exit
-        })
-      )))
-    return { layer, state }
-  }
-
-  /** Waits until the number of reports stands still. */
-  const standstill = (state: { readonly reported: number }) =>
-    Effect.gen(function*() {
-      let last = -1
-      while (last !== state.reported) {
-        last = state.reported
-        yield* turns(200)
-      }
-    })
-
   it.effect("stops the producer; when it reads on, everything arrives", () =>
     Effect.gen(function*() {
       const { layer, state } = burst()
       const server = yield* serve(layer)
-      const stream = yield* open(server.url, call("work", {}, withToken("t")), { paused: true })
+      const stream = yield* open(server.url, call("burst", {}, withToken("t")), { paused: true })
       yield* until(() => state.reported > 0)
       yield* standstill(state)
       const { reported } = state
       assert.isFalse(state.done)
       // What the sockets of both ends hold, and no more: far from the 27 MB that were to come.
-      assert.isBelow(reported * message.length, 16 * 1024 * 1024)
+      assert.isBelow(reported * text.length, 16 * 1024 * 1024)
       const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
       yield* turns(500)
       const after = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
@@ -251,7 +220,7 @@ describe("a client that does not read", () => {
       Effect.gen(function*() {
         const { layer, state } = burst()
         const server = yield* serve(layer, { maxConcurrentRequests: 1 })
-        const stream = yield* open(server.url, call("work", {}, withToken("t")), { paused: true })
+        const stream = yield* open(server.url, call("burst", {}, withToken("t")), { paused: true })
         yield* until(() => state.reported > 0)
         yield* standstill(state)
         stream.destroy()
@@ -267,7 +236,7 @@ describe("a client that does not read", () => {
     Effect.gen(function*() {
       const { layer, state } = burst()
       const server = yield* serve(layer)
-      const stream = yield* open(server.url, call("work", {}, withToken("t")))
+      const stream = yield* open(server.url, call("burst", {}, withToken("t")))
       yield* until(() => state.reported > 100)
       stream.destroy()
       yield* until(() => state.exit !== undefined)

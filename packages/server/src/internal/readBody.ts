@@ -59,9 +59,12 @@ const readNode = (source: Readable, limit: number): Effect.Effect<BodyResult> =>
 
 export const readWeb = async (request: Request, limit: number, signal?: AbortSignal): Promise<BodyResult> => {
   if (request.body === null) return { _tag: "Body", bytes: new Uint8Array(0) }
+  // A body that somebody else has read is lost.
+  if (request.bodyUsed || request.body.locked) return gone
   const reader = request.body.getReader()
   const cancel = () => void reader.cancel().catch(() => {})
   signal?.addEventListener("abort", cancel, { once: true })
+  if (signal?.aborted === true) cancel()
   const chunks: Array<Uint8Array> = []
   let size = 0
   try {
