@@ -19,7 +19,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { listen, type ListenFailure } from "./internal/listener.ts"
-import { serveStdio, type StdioFailure } from "./internal/stdio.ts"
+import { exitSoon, keepStdout, serveStdio, type StdioFailure, takeStdout } from "./internal/stdio.ts"
 
 /**
  * The options of {@link layerHttp}.
@@ -198,10 +198,13 @@ export const launchHttp = (options: HttpOptions = {}) =>
     )
   )
 
+const stdioError = (reason: StdioFailure): StdioError => new StdioError({ reason })
+
 /**
  * Serves an endpoint over the standard input and output until the input ends: then what runs is interrupted and the
  * effect returns. While it runs, the standard output carries nothing but the protocol: what Effect's loggers, `console`
- * and libraries write there goes to the standard error (spec: basic/transports/stdio).
+ * and libraries write there goes to the standard error (spec: basic/transports/stdio). What is written before, as by
+ * the layers of the endpoint, is not held back: {@link launchStdio} does that too.
  *
  * Fails with {@link StdioError} when the input ends in the middle of a message or cannot be read, and when the streams
  * are served already: a process has one of each.
@@ -209,19 +212,46 @@ export const launchHttp = (options: HttpOptions = {}) =>
  * @category running
  * @since 0.1.0
  */
-export const runStdio: Effect.Effect<void, StdioError, McpEndpoint> = Effect.scoped(
-  Effect.flatMap(
-    McpEndpoint,
-    (endpoint) => Effect.mapError(serveStdio(endpoint), (reason: StdioFailure) => new StdioError({ reason }))
-  )
+export const runStdio: Effect.Effect<void, StdioError, McpEndpoint> = Effect.flatMap(
+  McpEndpoint,
+  (endpoint) =>
+    Effect.scoped(
+      Effect.mapError(Effect.flatMap(takeStdout, (output) => serveStdio(endpoint, output)), stdioError)
+    )
 )
 
 /**
- * Serves an endpoint over stdio, with its layer: for `NodeRuntime.runMain`.
+ * Serves an endpoint over stdio, with its layer, as the whole of a program: for `NodeRuntime.runMain`. The standard
+ * output is the protocol's from before the layer is built until the process ends. When the input has ended and the layer
+ * is closed, the process ends, a second later at most, although a timer or a socket may still be open.
+ *
+ * **Example** (A server over stdio)
+ *
+ * ```ts no-run
+ * import { NodeRuntime } from "@effect/platform-node"
+ * import { NodeMcpEndpoint } from "@fairlead/node"
+ * import { Content, Tool } from "@fairlead/protocol"
+ * import { McpEndpoint, McpServer } from "@fairlead/server"
+ * import { Effect } from "effect"
+ *
+ * const endpoint = McpServer.tool(Tool.make("ping"), () => Effect.succeed([Content.text("pong")])).pipe(
+ *   McpEndpoint.serve({ name: "pinger", version: "1.0.0" })
+ * )
+ *
+ * NodeRuntime.runMain(NodeMcpEndpoint.launchStdio(endpoint))
+ * ```
  *
  * @category running
  * @since 0.1.0
  */
 export const launchStdio = <A, E, R>(
   endpoint: Layer.Layer<McpEndpoint | A, E, R>
-): Effect.Effect<void, E | StdioError, R> => Effect.provide(runStdio, endpoint)
+): Effect.Effect<void, E | StdioError, R> =>
+  Effect.flatMap(
+    Effect.mapError(keepStdout, stdioError),
+    (output) =>
+      Effect.flatMap(McpEndpoint, (it) => Effect.mapError(serveStdio(it, output), stdioError)).pipe(
+        Effect.provide(endpoint),
+        Effect.tap(exitSoon)
+      )
+  )

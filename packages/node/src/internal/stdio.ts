@@ -11,48 +11,60 @@ export type StdioFailure = "unfinished-message" | "read-failed" | "in-use"
 /** The largest message that is read: as an HTTP body. */
 const maxFrameBytes = 1024 * 1024
 
-export const serveStdio = (endpoint: McpEndpoint["Service"]): Effect.Effect<void, StdioFailure, Scope.Scope> =>
-  Effect.flatMap(takeStdout, (output) =>
-    Effect.callback<void, StdioFailure>((resume) => {
-      const { stdin } = process
-      const channel = endpoint.connect({
-        transport: "stdio",
-        send: output.write,
-        onDrain: output.onDrain,
-        services: undefined
-      })
-      const splitter = Frames.makeSplitter({
-        frame: channel.receive,
-        oversize: () => channel.reject(`The message is larger than ${maxFrameBytes} bytes`),
-        malformed: () => channel.reject("The message is not valid UTF-8")
-      }, maxFrameBytes)
+/** Serves until the input ends, or nobody reads the output any more. */
+export const serveStdio = (endpoint: McpEndpoint["Service"], output: Output): Effect.Effect<void, StdioFailure> =>
+  Effect.callback<void, StdioFailure>((resume) => {
+    const { stdin } = process
+    const channel = endpoint.connect({
+      transport: "stdio",
+      send: output.write,
+      onDrain: output.onDrain,
+      services: undefined
+    })
+    const splitter = Frames.makeSplitter({
+      frame: channel.receive,
+      oversize: () => channel.reject(`The message is larger than ${maxFrameBytes} bytes`),
+      malformed: () => channel.reject("The message is not valid UTF-8")
+    }, maxFrameBytes)
 
-      const stop = () => {
-        stdin.removeListener("data", onData)
-        stdin.removeListener("end", onEnd)
-        stdin.removeListener("error", onError)
-        stdin.pause()
-        channel.closeUnsafe()
-      }
-      const done = (result: Effect.Effect<void, StdioFailure>) => {
-        stop()
-        resume(result)
-      }
-      const onData = (chunk: Buffer) => splitter.feed(chunk)
-      const onEnd = () => done(splitter.end() > 0 ? Effect.fail("unfinished-message") : Effect.void)
-      const onError = () => done(Effect.fail("read-failed"))
-      stdin.on("data", onData)
-      stdin.on("end", onEnd)
-      stdin.on("error", onError)
-      // Whoever closes the output does not want answers any more.
-      output.onClosed(() => done(Effect.void))
-      return Effect.sync(stop)
-    }))
+    const stop = () => {
+      stdin.removeListener("data", onData)
+      stdin.removeListener("end", onEnd)
+      stdin.removeListener("error", onError)
+      stdin.pause()
+      channel.closeUnsafe()
+      output.flush()
+    }
+    const done = (result: Effect.Effect<void, StdioFailure>) => {
+      stop()
+      resume(result)
+    }
+    const onData = (chunk: Buffer) => splitter.feed(chunk)
+    const onEnd = () => done(splitter.end() > 0 ? Effect.fail("unfinished-message") : Effect.void)
+    const onError = () => done(Effect.fail("read-failed"))
+    stdin.on("data", onData)
+    stdin.on("end", onEnd)
+    stdin.on("error", onError)
+    // Whoever closes the output does not want answers any more.
+    output.onClosed(() => done(Effect.void))
+    return Effect.sync(stop)
+  })
 
-interface Output {
+/** How long a program may go on after its input has ended and its layers are closed. */
+const exitMillis = 1000
+
+/** Ends the process in a moment, unless it ends by itself: a timer or a socket of some library would keep it for ever. */
+export const exitSoon: Effect.Effect<void> = Effect.sync(() =>
+  void setTimeout(() => process.exit(), exitMillis).unref()
+)
+
+/** The standard output, taken for the protocol. */
+export interface Output {
   readonly write: (message: string) => boolean
   readonly onDrain: (resume: () => void) => void
   readonly onClosed: (f: () => void) => void
+  /** Writes what waits for the end of the turn. */
+  readonly flush: () => void
 }
 
 const nothing = () => {}
@@ -60,17 +72,19 @@ const nothing = () => {}
 /** Whether the standard output is taken: there is one of it in a process. */
 let isTaken = false
 
+const take = Effect.suspend(() => isTaken ? Effect.fail<StdioFailure>("in-use") : Effect.sync(redirect))
+
 /**
  * Takes the standard output for the protocol: whatever else the process writes there goes to the standard error, until
  * the scope closes. Messages of one turn are written together, and never cut.
  */
-const takeStdout: Effect.Effect<Output, StdioFailure, Scope.Scope> = Effect.map(
-  Effect.acquireRelease(
-    Effect.suspend(() => isTaken ? Effect.fail<StdioFailure>("in-use") : Effect.sync(redirect)),
-    ({ restore }) => restore
-  ),
+export const takeStdout: Effect.Effect<Output, StdioFailure, Scope.Scope> = Effect.map(
+  Effect.acquireRelease(take, ({ restore }) => restore),
   ({ output }) => output
 )
+
+/** The same for as long as the process runs: what its end logs is no message either. */
+export const keepStdout: Effect.Effect<Output, StdioFailure> = Effect.map(take, ({ output }) => output)
 
 const redirect = (): { readonly output: Output; readonly restore: Effect.Effect<void> } => {
   const { stderr, stdout } = process
@@ -114,7 +128,8 @@ const redirect = (): { readonly output: Output; readonly restore: Effect.Effect<
       },
       onClosed: (f) => {
         closedListeners.push(f)
-      }
+      },
+      flush
     },
     restore: Effect.callback<void>((resume) => {
       flush()
