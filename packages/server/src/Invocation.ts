@@ -101,6 +101,8 @@ export interface InputRound {
   ) => Effect.Effect<A, E, R | R2>
   readonly responses: Readonly<Record<string, Json.Object>>
   readonly kept: Json.Value | undefined
+  /** Whether the round has ended, and what still runs of the handler is not seen. */
+  readonly closed: boolean
 }
 
 /**

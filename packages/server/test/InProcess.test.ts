@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { Call, Content, JsonRpc, Revision, Tool, Transport } from "@fairlead/protocol"
+import { Call, Content, type JsonRpc, Revision, Tool, Transport } from "@fairlead/protocol"
 import { InProcess, Invocation, McpEndpoint, McpServer } from "@fairlead/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

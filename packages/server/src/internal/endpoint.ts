@@ -9,8 +9,6 @@ import * as Revision from "@fairlead/protocol/Revision"
 import * as Timer from "@fairlead/protocol/Timer"
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
@@ -97,7 +95,7 @@ export const makeEndpoint = (
     context
   })
   const running = new Set<Exchange>()
-  const idle = Deferred.makeUnsafe<void>()
+  const idleListeners = new Set<() => void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
   let hasStopped = false
@@ -123,7 +121,7 @@ export const makeEndpoint = (
     nextInvocationId: () => `${instance}-${++invocations}`,
     ended: (exchange) => {
       running.delete(exchange)
-      if (isStopping && running.size === 0) Deferred.doneUnsafe(idle, Effect.void)
+      if (running.size === 0) { for (const listener of idleListeners) listener() }
     },
     log
   }
@@ -218,11 +216,27 @@ export const makeEndpoint = (
   const connect = (options: ChannelOptions): Channel =>
     makeChannel(options, { serve, maxJsonDepth: settings.maxJsonDepth })
 
+  /**
+   * Waits until nothing runs, or the time is over. Not a race of effects: in a finalizer both sides would be
+   * uninterruptible, so that it waits for the slower one, or, made interruptible, end at once in a fiber that is
+   * interrupted, as the main fiber of a program is by a signal.
+   */
   const awaitIdle = (millis: number) =>
-    running.size === 0
-      ? Effect.void
-      // A finalizer is uninterruptible, and in it so would be both sides of the race: it would wait for the slower one.
-      : Effect.interruptible(Effect.timeoutOption(Deferred.await(idle), Duration.millis(millis)))
+    Effect.callback<void>((resume) => {
+      let stopTimer = () => {}
+      const done = () => {
+        idleListeners.delete(done)
+        stopTimer()
+        resume(Effect.void)
+      }
+      if (running.size === 0) return done()
+      idleListeners.add(done)
+      stopTimer = Timer.after(context, millis, done)
+      return Effect.sync(() => {
+        idleListeners.delete(done)
+        stopTimer()
+      })
+    })
 
   const stop = Effect.gen(function*() {
     // The front and the endpoint's layer both stop it: what outlasted the first wait gets no second one.

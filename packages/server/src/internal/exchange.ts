@@ -33,7 +33,7 @@ import {
   success,
   tooManyListeners
 } from "./reply.ts"
-import { noState, Round, type RoundState } from "./round.ts"
+import { noRound, noState, Round, type RoundState } from "./round.ts"
 import type { Sink } from "./sink.ts"
 
 /** What an exchange needs of its endpoint. */
@@ -210,9 +210,9 @@ export class Exchange {
   }
 
   /** This run of the handler, for what it asks. */
-  get round(): Round {
+  get round(): InputRound {
+    if (this.rounds === undefined) return noRound
     if (this.madeRound === undefined) {
-      if (this.rounds === undefined) throw new Error("Input cannot be asked for here")
       this.madeRound = new Round({
         capabilities: this.capabilities,
         cut: () => this.interruptFiber("input")
