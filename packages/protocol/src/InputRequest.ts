@@ -194,13 +194,17 @@ export const makeForm = <S extends Schema.Top>(schema: S): Result.Result<Form<S>
   for (const key of Object.keys(document)) {
     if (!formKeywords.has(key)) return fail("the whole", `it has ${key}`)
   }
+  const flat: Record<string, Json.Object> = {}
   for (const [name, property] of Object.entries(properties)) {
-    const reason = Json.isObject(property) ? problemOf(property) : "it is not a schema"
+    if (!Json.isObject(property)) return fail(name, "it is not a schema")
+    const field = withChoices(property)
+    const reason = problemOf(field)
     if (reason !== undefined) return fail(name, reason)
+    flat[name] = field
   }
   const { required } = document
   return Result.succeed({
-    requestedSchema: { type: "object", properties, ...(required === undefined ? {} : { required }) },
+    requestedSchema: { type: "object", properties: flat, ...(required === undefined ? {} : { required }) },
     codec: decoderOf(schema)
   })
 }
@@ -215,6 +219,34 @@ const keywords: Readonly<Record<string, ReadonlySet<string>>> = {
   boolean: new Set(described),
   array: new Set([...described, "items", "minItems", "maxItems"])
 }
+
+/** Choices with titles, in the form that the revision has for them: of one among them, or of several. */
+const withChoices = (property: Json.Object): Json.Object => {
+  const { anyOf, items, ...rest } = property
+  if (rest["type"] === "array" && Json.isObject(items)) {
+    const choices = titledChoices(items["anyOf"])
+    return choices === undefined || Object.keys(items).length > 1 ? property : { ...rest, items: { anyOf: choices } }
+  }
+  const choices = titledChoices(anyOf)
+  return choices === undefined ? property : { type: "string", ...rest, oneOf: choices }
+}
+
+/** The members of a union of single texts; one without a title is shown as it is. */
+const titledChoices = (members: Json.Value | undefined): ReadonlyArray<Json.Object> | undefined => {
+  if (!Array.isArray(members)) return undefined
+  const choices: Array<Json.Object> = []
+  for (const member of members as ReadonlyArray<Json.Value>) {
+    if (!Json.isObject(member) || member["type"] !== "string" || !Array.isArray(member["enum"])) return undefined
+    if (Object.keys(member).some((key) => !choiceKeywords.has(key))) return undefined
+    const { title } = member
+    for (const value of member["enum"] as ReadonlyArray<Json.Value>) {
+      choices.push({ const: value, title: typeof title === "string" ? title : value })
+    }
+  }
+  return choices
+}
+
+const choiceKeywords = new Set(["type", "enum", "title"])
 
 /** Why a property cannot be part of a form. */
 const problemOf = (property: Json.Object): string | undefined => {
@@ -231,4 +263,5 @@ const problemOf = (property: Json.Object): string | undefined => {
 }
 
 const isChoices = (items: Json.Object): boolean =>
-  (items["type"] === "string" && Array.isArray(items["enum"])) || Array.isArray(items["anyOf"])
+  (items["type"] === "string" && Array.isArray(items["enum"]) && Object.keys(items).length === 2) ||
+  (Array.isArray(items["anyOf"]) && items["anyOf"].every((choice) => Json.isObject(choice) && "const" in choice))

@@ -182,10 +182,11 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     if (fixed !== undefined) {
       return view?.uses(fixed) === false ? unknownResource(uri) : asking(incoming, fixed, fixed.run(uri))
     }
-    for (const { entry, values } of catalog.templates(uri)) {
-      if (view?.uses(entry) !== false) return asking(incoming, entry, entry.run({ uri, values }))
-    }
-    return unknownResource(uri)
+    const found = firstTemplate(uri)
+    // The most specific one decides: what is hidden does not become visible through another one.
+    return found === undefined || view?.uses(found.entry) === false
+      ? unknownResource(uri)
+      : asking(incoming, found.entry, found.entry.run({ uri, values: found.values }))
   }
 
   const getPrompt = (incoming: Incoming): RpcError | Work => {
@@ -208,12 +209,12 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     const entry = ref["type"] === "ref/prompt" && typeof ref["name"] === "string"
       ? catalog.prompt(ref["name"])
       : ref["type"] === "ref/resource" && typeof ref["uri"] === "string"
-      ? catalog.templateNamed(ref["uri"]) ?? firstTemplate(ref["uri"])
+      ? catalog.templateNamed(ref["uri"]) ?? firstTemplate(ref["uri"])?.entry
       : undefined
     if (entry === undefined || viewFor(incoming)?.uses(entry) === false) {
       return invalidParams("params.ref names nothing that is completed")
     }
-    const known = Json.isObject(context) ? context["arguments"] ?? {} : {}
+    const known = context === undefined ? {} : Json.isObject(context) ? context["arguments"] ?? {} : undefined
     if (!Json.isObject(known) || Object.values(known).some((value) => typeof value !== "string")) {
       return invalidParams("params.context.arguments must be an object of strings")
     }
@@ -224,7 +225,7 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
   }
 
   const firstTemplate = (uri: string) => {
-    for (const { entry } of catalog.templates(uri)) return entry
+    for (const found of catalog.templates(uri)) return found
     return undefined
   }
 
@@ -307,7 +308,12 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
       const malformed = checkOptionalMeta(revision, found)
       if (malformed !== undefined) return malformed
       exchange.accept(found)
-      return answer(incoming)
+      try {
+        return answer(incoming)
+      } catch (defect) {
+        // A policy threw. It ends as a handler that dies: masked, and in the log.
+        return { _tag: "Work", effect: Effect.die(defect), context: options.context }
+      }
     }
   }
 }
