@@ -138,21 +138,19 @@ export class Round implements InputRound {
     encode: (value: A) => Effect.Effect<Json.Value, never, R2>,
     decode: (value: Json.Value) => Effect.Effect<A, never, R2>
   ): Effect.Effect<A, E, R | R2> {
-    return Effect.suspend((): Effect.Effect<A, E, R | R2> => {
+    return Effect.flatMap(CurrentSteps, (steps): Effect.Effect<A, E, R | R2> => {
       if (this.closed) return Effect.interrupt
       if (this.steps.has(key)) return decode(this.steps.get(key)!)
+      if (steps.includes(key)) return Effect.die(new Error(`The step ${JSON.stringify(key)} waits for itself`))
       const running = this.running.get(key)
-      return Effect.flatMap(CurrentSteps, (steps) => {
-        if (running === undefined) {
-          return this.runStep(key, Effect.provideService(effect, CurrentSteps, [...steps, key]), encode)
-        }
-        if (steps.includes(key)) return Effect.die(new Error(`The step ${JSON.stringify(key)} waits for itself`))
-        return Effect.catchCause(
-          Deferred.await(running) as Effect.Effect<A, E>,
-          // The one that ran it was interrupted, such as by a timeout of its own: that is not for the others.
-          (cause) => Cause.hasInterruptsOnly(cause) ? this.step(key, effect, encode, decode) : Effect.failCause(cause)
-        )
-      })
+      if (running === undefined) {
+        return this.runStep(key, Effect.provideService(effect, CurrentSteps, [...steps, key]), encode)
+      }
+      return Effect.catchCause(
+        Deferred.await(running) as Effect.Effect<A, E>,
+        // The one that ran it was interrupted, such as by a timeout of its own: that is not for the others.
+        (cause) => Cause.hasInterruptsOnly(cause) ? this.step(key, effect, encode, decode) : Effect.failCause(cause)
+      )
     })
   }
 
