@@ -41,7 +41,7 @@ const cancel = (requestId: unknown) => ({ jsonrpc: "2.0", method: notification.c
 
 describe("a channel", () => {
   it.effect(
-    verifies("BASE-2", "BASE-6", "BASE-18@server", "PAT-2")("answers each message with one message"),
+    verifies("BASE-2@server", "BASE-6", "BASE-18@server", "PAT-2@server")("answers each message with one message"),
     () =>
       Effect.gen(function*() {
         const { messages, receive } = yield* connect(McpServer.tool(Slow, () => Effect.succeed([Content.text("done")])))
