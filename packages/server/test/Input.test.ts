@@ -155,6 +155,20 @@ describe("a form", () => {
       assert.include(Cause.pretty(server.logs[0]!.cause), "A form cannot ask for address")
     }))
 
+  it.effect.each([
+    Schema.Redacted(Schema.String),
+    Schema.RedactedFromValue(Schema.String),
+    Schema.optionalKey(Schema.Redacted(Schema.String)),
+    Schema.Redacted(Schema.String).annotate({ title: "Token" })
+  ])(verifies("ELI-8")("that asks for a secret dies, naming the field in the log"), (token) =>
+    Effect.gen(function*() {
+      const schema = Schema.Struct({ name: Schema.String, token })
+      const server = yield* serve(asking(Input.form("login", { message: "Who?", schema })))
+      const { json, status } = yield* server.send(callRound("work"))
+      assert.deepStrictEqual([status, json.error.message], [200, "Internal error"])
+      assert.include(Cause.pretty(server.logs[0]!.cause), "A form cannot ask for token: it is a secret")
+    }))
+
   it.effect("whose schema dies while it decodes fails the request instead of asking for ever", () =>
     Effect.gen(function*() {
       const broken = Schema.Struct({

@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
 import { Content, JsonRpc, Tool } from "@fairlead/protocol"
-import { Input, Invocation, McpServer } from "@fairlead/server"
+import { Input, Invocation, McpServer, Middleware } from "@fairlead/server"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -563,6 +563,47 @@ describe("the end of a request during a round", () => {
       yield* TestClock.adjust("1 day")
       yield* turns()
       assert.deepStrictEqual(server.logs, [])
+    }))
+})
+
+describe("middleware around asks", () => {
+  it.effect("cannot make an error of the end of a round, and can tell it from the end of a request", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const counts: Middleware.Middleware = (_request, next) =>
+        Effect.onExit(
+          next,
+          (exit) =>
+            Effect.sync(() =>
+              seen.push(Exit.isSuccess(exit) ? "done" : Input.isSuspension(exit.cause) ? "round" : "failed")
+            )
+        )
+      const wraps: Middleware.Middleware = (_request, next) =>
+        Effect.catchCause(next, () => Effect.fail(new Middleware.Rejected({ message: "wrapped" })))
+      const server = yield* serveWork(Effect.andThen(ask("a"), ask("b")), { middleware: [counts, wraps, counts] })
+      const { asked, last } = yield* server.play
+      assert.deepStrictEqual([asked, textOf(last)], [[["a"], ["b"]], "\"B\""])
+      assert.deepStrictEqual(seen, ["round", "round", "round", "round", "done", "done"])
+    }))
+
+  it.effect("can ask itself, before the handler runs", () =>
+    Effect.gen(function*() {
+      let runs = 0
+      const guard: Middleware.Middleware = (request, next) =>
+        request.kind === "tool" ? Effect.andThen(ask("a"), next) : next
+      const server = yield* serveWork(Effect.andThen(Effect.sync(() => runs++), ask("b")), { middleware: [guard] })
+      const { asked, last } = yield* server.play
+      assert.deepStrictEqual([asked, textOf(last), runs], [[["a"], ["b"]], "\"B\"", 2])
+    }))
+
+  it.effect("that bounds how many run at a time counts a handler that asked as ended", () =>
+    Effect.gen(function*() {
+      const server = yield* serveWork(ask(), {
+        middleware: [Middleware.concurrency(1), Middleware.timeout("1 minute")]
+      })
+      for (let i = 0; i < 3; i++) assert.deepStrictEqual(Object.keys(askedBy(yield* server.first)), ["a"])
+      const { last } = yield* server.play
+      assert.strictEqual(textOf(last), "\"A\"")
     }))
 })
 

@@ -224,12 +224,16 @@ export class Exchange {
   /** The handler of a round has ended, or its grace has: the client is asked. */
   private finishRound(): void {
     const { madeRound, rounds } = this
-    if (this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
+    // The client may have gone, or its deadline may have passed, while the handler came to its end.
+    if (this.answered || this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
     this.finishing = Effect.runForkWith(this.host.context)(rounds.finish(madeRound))
     this.finishing.addObserver((exit) => {
-      if (Exit.isSuccess(exit)) this.answer(success(this.request!.id, exit.value))
-      else this.onFailure(exit.cause)
-      if (this.handlerOver) this.end()
+      try {
+        if (Exit.isSuccess(exit)) this.answer(success(this.request!.id, exit.value))
+        else this.onFailure(exit.cause)
+      } finally {
+        if (this.handlerOver) this.end()
+      }
     })
   }
 
@@ -288,10 +292,8 @@ export class Exchange {
   private onRoundExit(): void {
     this.handlerOver = true
     this.finishRound()
-    if (this.finishing?.pollUnsafe() !== undefined) {
-      this.stopDeadline?.()
-      if (!this.over) this.end()
-    }
+    // While the result is made, making it gives the slot back.
+    if (this.finishing === undefined || this.finishing.pollUnsafe() !== undefined) this.end()
   }
 
   private onFailure(cause: Cause.Cause<RpcError>): void {
