@@ -114,8 +114,8 @@ export const make = (template: string): Result.Result<UriTemplate, InvalidUriTem
   const names = new Set<string>()
   for (const piece of template.match(/\{[^{}]*\}|[^{}]+|[{}]/g) ?? []) {
     if (!piece.startsWith("{") && piece !== "}") {
-      const foreign = /[<>"\\^`|]|%(?![0-9A-Fa-f]{2})/.exec(piece)?.[0]
-      if (foreign !== undefined) return fail(`it has ${foreign}, which has to be percent-encoded`)
+      const raw = /[<>"\\^`|]|%(?![0-9A-Fa-f]{2})/.exec(piece)?.[0]
+      if (raw !== undefined) return fail(`it has ${raw}, which has to be percent-encoded`)
       parts.push({ _tag: "Literal", text: normalize(piece) })
       continue
     }
@@ -144,6 +144,10 @@ type Expression = Extract<Part, { _tag: "Expression" }>
 
 // oxlint-disable-next-line no-control-regex
 const blank = /[\s\u0000-\u001f\u007f]/
+
+/** What no URI has (RFC 3986, appendix A); a client that expands a template encodes it. */
+// oxlint-disable-next-line no-control-regex
+const foreign = /[\s\u0000-\u001f\u007f<>"{}|\\^`]/
 
 /** The expression that a piece in braces is, or why it is none that can be matched. */
 const parseExpression = (piece: string): Expression | string => {
@@ -268,7 +272,7 @@ const encodeReserved = (value: string): string =>
  * @since 0.1.0
  */
 export const match = (template: UriTemplate, uri: string): Values | undefined => {
-  if (uri.length > maxUriLength || blank.test(uri)) return undefined
+  if (uri.length > maxUriLength || foreign.test(uri)) return undefined
   const values: Record<string, string | ReadonlyArray<string>> = Object.create(null)
   let rest = normalizeScheme(normalize(uri))
   const { parts } = template
@@ -303,10 +307,10 @@ const normalizeScheme = (uri: string): string => {
 }
 
 /** One spelling of what is the same: hex digits in upper case, and everything beyond ASCII percent-encoded. */
-const normalize = (text: string): string =>
-  text
+const normalize = (uri: string): string =>
+  uri
     .replace(/%[0-9A-Fa-f]{2}/g, (triplet) => triplet.toUpperCase())
-    .replace(/[\u0080-\uffff]+/g, (foreign) => encodeURIComponent(foreign.toWellFormed()))
+    .replace(/[\u0080-\uffff]+/g, (text) => encodeURIComponent(text.toWellFormed()))
 
 /** Where the text of an expression ends: before what comes next in the template. */
 const endOf = (
