@@ -116,6 +116,7 @@ export const makeEndpoint = (
     maxResponseBytes: settings.maxResponseBytes,
     hub,
     maxListeners: settings.maxListeners,
+    isStopping: () => isStopping,
     logs: settings.logs,
     listenResult: (id) => `{${catalog.resultEnd({ [Revision.meta.subscriptionId]: id })}`,
     nextInvocationId: () => `${instance}-${++invocations}`,
@@ -153,7 +154,7 @@ export const makeEndpoint = (
     const prepared = dispatcher.prepare({ exchange, request: message.success, headers: header, services })
     if (prepared instanceof RpcError) return exchange.finish(failure(exchange.id, prepared))
     if (typeof prepared === "string") return exchange.finish(success(exchange.id!, prepared))
-    if (prepared._tag === "Listen") return exchange.listen(prepared.filter)
+    if (prepared._tag === "Listen") return exchange.listen(prepared)
     exchange.run(prepared.effect, prepared.context)
   }
 
@@ -177,7 +178,7 @@ export const makeEndpoint = (
         const prepared = dispatcher.prepare({ exchange, request: message.success, headers: header, services })
         if (prepared instanceof RpcError) return Effect.fail(prepared)
         if (typeof prepared === "string") return Effect.succeed(prepared)
-        if (prepared._tag === "Listen") return exchange.listenInFiber(prepared.filter)
+        if (prepared._tag === "Listen") return Effect.as(exchange.listenInFiber(prepared), noAnswer)
         return Effect.provideContext(prepared.effect, prepared.context)
       }
     )
@@ -253,7 +254,7 @@ export const makeEndpoint = (
   return { http, connect, publish: hub.publish, stop }
 }
 
-/** The result text of what has no answer; the exchange knows that no request stands behind it. */
+/** The result text of what has no answer: no request stands behind it, or its stream has ended already. */
 const noAnswer = ""
 const notARequest = "Only requests and notifications are served here"
 

@@ -17,7 +17,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { type InputRound, Invocation, Principal } from "../Invocation.ts"
-import type { Filter, Hub, Listener } from "./hub.ts"
+import type { Filter, Hub, Listener, Mark } from "./hub.ts"
 import { InterruptedBy, type InterruptReason } from "./interruption.ts"
 import { logLevels } from "./logging.ts"
 import {
@@ -30,6 +30,7 @@ import {
   responseTooLarge,
   type RpcError,
   stopped,
+  stopping,
   success,
   tooManyListeners
 } from "./reply.ts"
@@ -44,6 +45,7 @@ export interface Host {
   readonly maxResponseBytes: number
   readonly hub: Hub
   readonly maxListeners: number
+  readonly isStopping: () => boolean
   /** Whether handlers may send log messages. */
   readonly logs: boolean
   readonly nextInvocationId: () => string
@@ -75,6 +77,7 @@ export class Exchange {
   private knownCorrelation: string | undefined
   private abort: AbortController | undefined = undefined
   private lastProgress = -Infinity
+  private readonly since: Mark
   private listener: Listener | undefined = undefined
   private onListenEnd: (() => void) | undefined = undefined
   private rounds: Rounds | undefined = undefined
@@ -88,6 +91,7 @@ export class Exchange {
     this.sink = sink
     this.knownCorrelation = Call.isCarriable(correlation) ? correlation : undefined
     this.deadline = deadline
+    this.since = host.hub.mark()
   }
 
   get correlation(): string {
@@ -159,22 +163,36 @@ export class Exchange {
   /** Why there can be no stream, if there can be none. */
   canListen(): RpcError | undefined {
     if (!this.sink.streams) return notAStream()
+    // What came before the endpoint began to stop may have waited for its context.
+    if (this.host.isStopping()) return stopping()
     return this.host.hub.size() >= this.host.maxListeners ? tooManyListeners() : undefined
   }
 
   /** The same in the fiber of the request, whose scope stays open with the stream. */
-  listenInFiber(filter: Filter): Effect.Effect<string> {
-    return Effect.callback<string>((resume) => {
+  listenInFiber(listen: Listen): Effect.Effect<void, RpcError> {
+    return Effect.callback<void, RpcError>((resume) => {
+      if (this.answered) return resume(Effect.void)
+      // Others may have come while this one waited.
+      const refused = this.canListen()
+      if (refused !== undefined) return resume(Effect.fail(refused))
       this.deadline = Infinity
       this.stopDeadline?.()
-      this.onListenEnd = () => resume(Effect.succeed(""))
-      this.listen(filter)
+      this.onListenEnd = () => resume(Effect.void)
+      this.listen(listen)
+      // Middleware may end a stream: its client hears that it is over.
+      return Effect.sync(() => this.endListening(undefined))
     })
   }
 
   /** Opens a stream of notifications; it has no deadline. One that can tell of nothing ends at once. */
-  listen(filter: Filter): void {
-    const listener = this.host.hub.listen(this.request!.id, filter, this.sink)
+  listen({ filter, hears }: Listen): void {
+    const listener = this.host.hub.listen({
+      id: this.request!.id,
+      filter,
+      sink: this.sink,
+      since: this.since,
+      hears
+    })
     this.listener = listener
     // Opening it may have made the client go away.
     if (this.interrupted !== undefined) this.endListening(this.interrupted)
@@ -225,7 +243,7 @@ export class Exchange {
   private finishRound(): void {
     const { madeRound, rounds } = this
     // The client may have gone, or its deadline may have passed, while the handler came to its end.
-    if (this.answered || this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
+    if (this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
     this.finishing = Effect.runForkWith(this.host.context)(rounds.finish(madeRound))
     this.finishing.addObserver((exit) => {
       try {
@@ -330,11 +348,16 @@ export class Exchange {
     return Math.max(0, this.deadline - Timer.now(this.host.context))
   }
 
+  /** Whether there may be messages about the request itself: not after its answer, and never on a listen stream. */
+  private get mayTell(): boolean {
+    return !this.answered && this.request?.method !== Revision.method.listen
+  }
+
   progress(report: Call.Progress): Effect.Effect<void> {
     return Effect.suspend(() => {
       const token = this.meta[Revision.meta.progressToken]
       const { progress, total } = report
-      if (token === undefined || this.answered || !(progress > this.lastProgress && progress < Infinity)) {
+      if (token === undefined || !this.mayTell || !(progress > this.lastProgress && progress < Infinity)) {
         return Effect.void
       }
       this.lastProgress = progress
@@ -352,7 +375,7 @@ export class Exchange {
   log(level: Messages.LogLevel, data: Json.Value, logger: string | undefined): Effect.Effect<void> {
     return Effect.suspend(() => {
       const wanted = this.meta[Revision.meta.logLevel]
-      if (!this.host.logs || wanted === undefined || this.answered) return Effect.void
+      if (!this.host.logs || wanted === undefined || !this.mayTell) return Effect.void
       if (logLevels.indexOf(level) < logLevels.indexOf(wanted as Messages.LogLevel)) return Effect.void
       return this.emit(JsonRpc.encodeNotification(Revision.notification.message, {
         level,
@@ -366,6 +389,12 @@ export class Exchange {
     if (this.sink.event(message)) return Effect.void
     return Effect.callback<void>((resume) => this.sink.onDrain(() => resume(Effect.void)))
   }
+}
+
+/** What a stream tells of. */
+export interface Listen {
+  readonly filter: Filter
+  readonly hears: ((uri: string) => boolean) | undefined
 }
 
 /** How a request that may ask for input goes from round to round. */
