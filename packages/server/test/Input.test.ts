@@ -447,6 +447,21 @@ describe("several asks", () => {
       }
     }))
 
+  it.effect("that come one turn after the other are one round", () =>
+    Effect.gen(function*() {
+      const turn = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 0)))
+      const { asked } = yield* playWork(
+        Effect.all(
+          [name("a"), Effect.andThen(turn, name("b")), Effect.andThen(turn, Effect.andThen(turn, name("c")))],
+          {
+            concurrency: "unbounded"
+          }
+        ),
+        {}
+      )
+      assert.deepStrictEqual(asked[0], ["a", "b", "c"])
+    }))
+
   it.effect("of different kinds are one round, and each has its answer under its own name", () =>
     Effect.gen(function*() {
       const { asked, last } = yield* playWork(

@@ -243,7 +243,7 @@ export class Exchange {
   private finishRound(): void {
     const { madeRound, rounds } = this
     // The client may have gone, or its deadline may have passed, while the handler came to its end.
-    if (this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
+    if (this.answered || this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
     this.finishing = Effect.runForkWith(this.host.context)(rounds.finish(madeRound))
     this.finishing.addObserver((exit) => {
       try {
