@@ -60,7 +60,7 @@ describe("getting a prompt", () => {
         ]
         for (const [answer, expected] of answers) {
           const { ask } = yield* asked(way, answering(answer))
-          const { _meta, resultType, ...result } = (yield* ask(get, { name: "p" })).result
+          const { _meta, resultType: _resultType, ...result } = (yield* ask(get, { name: "p" })).result
           assert.deepStrictEqual(result, expected)
         }
       })
