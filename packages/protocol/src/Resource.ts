@@ -69,6 +69,23 @@ export type AnyTemplate = Template<Schema.Top>
 export type Params<T extends AnyTemplate> = T["params"]["Type"]
 
 /**
+ * A parameter that names something in a folder and cannot leave it: not empty, not `.` or `..`, without `/`, `\\` and
+ * NUL. A variable such as `{name}` alone is no such promise: percent-encoded, a slash can be part of its value.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Segment: Schema.String = Schema.String.check(
+  Schema.makeFilter(
+    (text) => !(text === "" || text === "." || text === ".." || forbidden.test(text)),
+    { expected: "one segment of a path" }
+  )
+)
+
+// oxlint-disable-next-line no-control-regex
+const forbidden = /[/\\\u0000]/
+
+/**
  * What a handler answers with: a text, bytes, or contents that say more, such as several at once.
  *
  * @category models
@@ -209,7 +226,8 @@ export const makeResult = (uri: string, options: Options): Result.Result<Resourc
 
 /**
  * Defines resources by a URI template (RFC 6570, see `UriTemplate` for what can be matched). The parameters are decoded
- * from the text of the URI by a schema. A mistake in the definition throws {@link InvalidDefinition}.
+ * from the text of the URI by a schema. A mistake in the definition throws {@link InvalidDefinition}. Where a parameter
+ * becomes part of a path, give it {@link Segment}.
  *
  * **Example** (A template with typed parameters)
  *

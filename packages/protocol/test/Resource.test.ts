@@ -154,6 +154,18 @@ describe("a template", () => {
     for (const uri of uris) failure(params(template, schema as Schema.Top).decode(uri)!)
   })
 
+  it(verifies("RES-10")("can have parameters that stay in their folder"), () => {
+    const { decode, encode } = params("a:{/path*}", Schema.Struct({ path: Schema.Array(Resource.Segment) }))
+    for (const uri of ["a:/x/y.txt", "a:/...", "a:/%20", "a:/x..y", "a:/%252e%252e"]) {
+      assert.strictEqual(encode(success(decode(uri)!)), uri)
+    }
+    for (
+      const uri of ["a:/..", "a:/x/../y", "a:/%2e%2E", "a:/.", "a:/x%2Fy", "a:/x%5Cy", "a:/x%00", "a://x", "a:/x/"]
+    ) {
+      failure(decode(uri)!)
+    }
+  })
+
   it("without a schema has a text for each variable", () => {
     const { codec } = Resource.template("a:{x}{?y}", { name: "a" })
     assert.deepStrictEqual(success(Schema.decodeUnknownResult(codec)({ x: "1" })), { x: "1" })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { Prompt, Resource, Tool } from "@fairlead/protocol"
+import { Prompt, Resource, Revision, Tool } from "@fairlead/protocol"
 import { McpEndpoint, McpServer } from "@fairlead/server"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -22,6 +22,37 @@ const capabilities = (options: Partial<McpEndpoint.Options>, way: (typeof ways)[
     asked(way, everything, options),
     ({ ask }) => Effect.map(ask("server/discover"), ({ result }) => result.capabilities)
   )
+
+describe("the name of the server", () => {
+  it.effect.each(ways)(
+    verifies("META-14", "META-15@server")("is in every result, or in none; over %s"),
+    (way) =>
+      Effect.gen(function*() {
+        for (const serverInfo of [true, false]) {
+          const { ask } = yield* asked(way, everything, { serverInfo })
+          const ref = { type: "ref/prompt", name: "a" }
+          const all: ReadonlyArray<readonly [string, Record<string, unknown>]> = [
+            ["server/discover", {}],
+            ["tools/list", {}],
+            ["tools/call", { name: "a" }],
+            ["resources/list", {}],
+            ["resources/templates/list", {}],
+            ["resources/read", { uri: "docs://a" }],
+            ["prompts/list", {}],
+            ["prompts/get", { name: "a" }],
+            ["completion/complete", { ref, argument: { name: "a", value: "" } }]
+          ]
+          for (const [method, params] of all) {
+            const { result } = yield* ask(method, params)
+            assert.deepStrictEqual(
+              [method, result._meta],
+              [method, serverInfo ? { [Revision.meta.serverInfo]: { name: "test", version: "1.2.3" } } : undefined]
+            )
+          }
+        }
+      })
+  )
+})
 
 describe("the capabilities", () => {
   it.effect.each(ways)(

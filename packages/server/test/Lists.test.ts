@@ -336,6 +336,14 @@ describe("while a page is sealed", () => {
 })
 
 describe("what a list costs", () => {
+  it.effect("is not that templates are compared each with each, as they come", () =>
+    Effect.gen(function*() {
+      const server = yield* asked("a channel", layerOf(kinds[2]!, numbered(5000)))
+      assert.strictEqual((yield* server.server.names("resourceTemplate")).length, 5000)
+      const { result } = yield* server.ask("resources/read", { uri: "docs://t04999/1" })
+      assert.strictEqual(result.contents[0].text, "")
+    }))
+
   it.effect("is no crypto for a list of one page, with and without a policy", () =>
     Effect.gen(function*() {
       for (const access of [undefined, () => ({ visible: () => true })]) {

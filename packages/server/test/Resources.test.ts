@@ -258,6 +258,26 @@ describe("a resource that is not there", () => {
       })
   )
 
+  it.effect(
+    verifies("RES-10")("is what a path out of its folder asks for, where parameters are segments"),
+    () =>
+      Effect.gen(function*() {
+        let runs = 0
+        const File = Resource.template("file:///docs/{name}", {
+          name: "file",
+          params: Schema.Struct({ name: Resource.Segment })
+        })
+        const layer = McpServer.resourceTemplate(File, ({ name }) => Effect.sync(() => `${runs++} ${name}`))
+        const { ask } = yield* asked("HTTP", layer)
+        for (const name of ["..", "%2e%2e", "..%2Fetc", "..%5Cetc", "%2Fetc", "a%00", "../etc"]) {
+          const uri = `file:///docs/${name}`
+          assert.deepStrictEqual((yield* ask(read, { uri })).error.data, { uri })
+        }
+        assert.strictEqual(runs, 0)
+        assert.isDefined((yield* ask(read, { uri: "file:///docs/a.md" })).result)
+      })
+  )
+
   it.effect.each([undefined, null, 1, {}, []])(
     verifies("RES-10")("is not what the uri %j asks for: that is -32602"),
     (uri) =>

@@ -69,6 +69,8 @@ export const makeCatalog = (identity: Identity): Catalog => {
     resourceTemplate: new Map(),
     prompt: new Map()
   }
+  // Two templates of one shape match the same URIs.
+  const shapes = new Set<string>()
   const listings = new Map<Kind, Listing>()
   const listeners: Array<(kind: Kind) => void> = []
   // What was offered once stays a capability: a list may be empty, its method stays.
@@ -95,15 +97,16 @@ export const makeCatalog = (identity: Identity): Catalog => {
     )
 
   const isTaken = (entry: Entry): boolean =>
-    byKind[entry.kind].has(entry.name) || (
-      entry.kind === "resourceTemplate" &&
-      orderedTemplates().some((other) => other.template.uriTemplate.shape === entry.template.uriTemplate.shape)
-    )
+    byKind[entry.kind].has(entry.name) ||
+    (entry.kind === "resourceTemplate" && shapes.has(entry.template.uriTemplate.shape))
 
   const remove = (kind: Kind, name: string): boolean => {
-    const existed = byKind[kind].delete(name)
-    if (existed) changed(kind)
-    return existed
+    const entry = byKind[kind].get(name)
+    if (entry === undefined) return false
+    byKind[kind].delete(name)
+    if (entry.kind === "resourceTemplate") shapes.delete(entry.template.uriTemplate.shape)
+    changed(kind)
+    return true
   }
 
   const names = (kind: Kind) => [...byKind[kind].keys()].sort(compare)
@@ -127,6 +130,7 @@ export const makeCatalog = (identity: Identity): Catalog => {
     add: (entry) => {
       if (isTaken(entry)) return false
       byKind[entry.kind].set(entry.name, entry)
+      if (entry.kind === "resourceTemplate") shapes.add(entry.template.uriTemplate.shape)
       offered.add(capabilityOf[entry.kind])
       if ("completers" in entry && entry.completers.size > 0) offered.add("completions")
       changed(entry.kind)
