@@ -69,7 +69,7 @@ export type AnyTemplate = Template<Schema.Top>
 export type Params<T extends AnyTemplate> = T["params"]["Type"]
 
 /**
- * A parameter that names something in a folder and cannot leave it: not empty, not `.` or `..`, without `/`, `\\` and
+ * A parameter that names something in a folder and cannot leave it: not empty, not `.` or `..`, without `/`, `\` and
  * NUL. A variable such as `{name}` alone is no such promise: percent-encoded, a slash can be part of its value.
  *
  * @category schemas
