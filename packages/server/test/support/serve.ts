@@ -22,7 +22,7 @@ export interface LogEntry {
   readonly annotations: Readonly<Record<string, unknown>>
 }
 
-export interface Options<RC = never, RX = never> extends Partial<McpEndpoint.Options<RC, RX>> {
+export interface Options<RC = never, RX = never, RM = never> extends Partial<McpEndpoint.Options<RC, RX, RM>> {
   readonly http?: NodeMcpEndpoint.HttpOptions
 }
 
@@ -53,18 +53,18 @@ export const collectLogs = () => {
 }
 
 /** The endpoint of registrations, with its catalog; closed with the scope. */
-export const endpointOf = <A, E, R, RC = never, RX = never>(
+export const endpointOf = <A, E, R, RC = never, RX = never, RM = never>(
   registrations: Layer.Layer<A, E, R>,
-  options: Partial<McpEndpoint.Options<RC, RX>> = {}
+  options: Partial<McpEndpoint.Options<RC, RX, RM>> = {}
 ) =>
   Layer.build(
-    McpEndpoint.serve<RC, RX>({ name: "test", version: "1.2.3", ...options })(registrations)
+    McpEndpoint.serve<RC, RX, RM>({ name: "test", version: "1.2.3", ...options })(registrations)
   )
 
 /** Serves registrations on a port of the loopback interface until the scope closes. */
-export const serve = <A, E, R, RC = never, RX = never>(
+export const serve = <A, E, R, RC = never, RX = never, RM = never>(
   registrations: Layer.Layer<A, E, R>,
-  options: Options<RC, RX> = {}
+  options: Options<RC, RX, RM> = {}
 ) =>
   Effect.gen(function*() {
     const { logs, layer } = collectLogs()
@@ -72,7 +72,7 @@ export const serve = <A, E, R, RC = never, RX = never>(
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
     const services = yield* NodeMcpEndpoint.layerHttp(http).pipe(
-      Layer.provideMerge(McpEndpoint.serve<RC, RX>({ name: "test", version: "1.2.3", ...endpoint })(registrations)),
+      Layer.provideMerge(McpEndpoint.serve<RC, RX, RM>({ name: "test", version: "1.2.3", ...endpoint })(registrations)),
       Layer.buildWithScope(scope),
       Effect.provide(layer)
     )
