@@ -95,6 +95,14 @@ export type Middleware<R = never> = (
 ) => Effect.Effect<Answer, Failure, R | Invocation>
 
 /**
+ * The services that middleware needs.
+ *
+ * @category type-level
+ * @since 0.1.0
+ */
+export type Services<M extends Middleware<unknown>> = M extends Middleware<infer R> ? R : never
+
+/**
  * The result object of an answer, without how it ended.
  *
  * @category accessors
