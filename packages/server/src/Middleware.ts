@@ -216,10 +216,13 @@ export const rateLimit = (options: {
   readonly key?: ((request: Request) => string) | undefined
 }): Middleware<RateLimiter> => {
   const keyOf = options.key ?? ((request: Request) => request.principal ?? "")
+  const window = Duration.fromInputUnsafe(options.window)
+  // Two limits of one caller, a minute's and a day's, must not count in one place.
+  const prefix = `fairlead/${options.limit}/${Duration.toMillis(window)}/`
   return (request, next) =>
     Effect.flatMap(RateLimiter, (limiter) =>
       Effect.matchEffect(
-        limiter.consume({ key: keyOf(request), limit: options.limit, window: options.window }),
+        limiter.consume({ key: prefix + keyOf(request), limit: options.limit, window }),
         {
           onSuccess: () => next,
           onFailure: ({ reason }) =>

@@ -247,31 +247,36 @@ describe.each(fronts)("listening through $name", (front) => {
       })
   )
 
-  it.effect("with a context function, its scope closes when the stream ends, whoever ends it", () =>
-    Effect.gen(function*() {
-      const log: Array<string> = []
-      const { endpoint, listen, server } = yield* front.make(everything, {
-        context: () =>
-          Effect.gen(function*() {
-            yield* Effect.addFinalizer(() => Effect.sync(() => log.push("closed")))
-            yield* Effect.yieldNow
-            return Context.empty()
-          })
+  it.effect(
+    verifies("http/promise/callbacks_in_request")(
+      "with a context function, its scope closes when the stream ends, whoever ends it"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const log: Array<string> = []
+        const { endpoint, listen, server } = yield* front.make(everything, {
+          context: () =>
+            Effect.gen(function*() {
+              yield* Effect.addFinalizer(() => Effect.sync(() => log.push("closed")))
+              yield* Effect.yieldNow
+              return Context.empty()
+            })
+        })
+        const gone = yield* listen(listenTo(allLists))
+        yield* received(gone, 1)
+        const stays = yield* listen(listenTo(allLists))
+        yield* received(stays, 1)
+        assert.deepStrictEqual(log, [])
+        gone.disconnect()
+        yield* until(() => log.length === 1)
+        yield* server.register(other)
+        yield* received(stays, 2)
+        assert.deepStrictEqual(log, ["closed"])
+        yield* endpoint.stop
+        yield* until(stays.isOver)
+        assert.deepStrictEqual(log, ["closed", "closed"])
       })
-      const gone = yield* listen(listenTo(allLists))
-      yield* received(gone, 1)
-      const stays = yield* listen(listenTo(allLists))
-      yield* received(stays, 1)
-      assert.deepStrictEqual(log, [])
-      gone.disconnect()
-      yield* until(() => log.length === 1)
-      yield* server.register(other)
-      yield* received(stays, 2)
-      assert.deepStrictEqual(log, ["closed"])
-      yield* endpoint.stop
-      yield* until(stays.isOver)
-      assert.deepStrictEqual(log, ["closed", "closed"])
-    }))
+  )
 
   it.effect("a change while the context function runs is told once, after the acknowledgement", () =>
     Effect.gen(function*() {
@@ -579,16 +584,19 @@ describe("over HTTP", () => {
       })
   )
 
-  it.effect("the comments can come more often; nothing is not often", () =>
-    Effect.gen(function*() {
-      const server = yield* serve(everything, { listen: { keepAlive: "2 seconds" } })
-      const { text } = yield* open(server.url, listenTo(allLists))
-      yield* until(() => text() !== "")
-      yield* TestClock.adjust("2 seconds")
-      yield* until(() => text().endsWith(":\n\n"))
-      const error = yield* Effect.flip(endpointOf(everything, { listen: { keepAlive: 0 } }))
-      assert.deepStrictEqual(error instanceof McpEndpoint.InvalidConfig ? error.field : error, "listen.keepAlive")
-    }))
+  it.effect(
+    verifies("http/config_field/sse_keepalive")("the comments can come more often; nothing is not often"),
+    () =>
+      Effect.gen(function*() {
+        const server = yield* serve(everything, { listen: { keepAlive: "2 seconds" } })
+        const { text } = yield* open(server.url, listenTo(allLists))
+        yield* until(() => text() !== "")
+        yield* TestClock.adjust("2 seconds")
+        yield* until(() => text().endsWith(":\n\n"))
+        const error = yield* Effect.flip(endpointOf(everything, { listen: { keepAlive: 0 } }))
+        assert.deepStrictEqual(error instanceof McpEndpoint.InvalidConfig ? error.field : error, "listen.keepAlive")
+      })
+  )
 
   it.effect("one timer serves all streams, and none is left when the last has gone", () =>
     Effect.gen(function*() {
