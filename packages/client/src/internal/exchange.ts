@@ -16,7 +16,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { constVoid } from "effect/Function"
 import * as McpClientError from "../McpClientError.ts"
-import type { Core } from "./core.ts"
+import type { Core, Live } from "./core.ts"
 import { Progress } from "./progress.ts"
 import { makeMeta } from "./requestMeta.ts"
 
@@ -92,6 +92,7 @@ class Running<A, E> {
   #fiber: Fiber.Fiber<A, E> | undefined
   #answer: Exit.Exit<A, E | Error> | undefined
   #stopTimer: () => void = constVoid
+  readonly #live: Live = { end: undefined }
 
   constructor(
     logical: Logical,
@@ -127,7 +128,8 @@ class Running<A, E> {
     })
     if (this.isDone) return
     this.#stopTimer = Timer.after(this.#context, this.#state.millis, () => this.#cut(Exit.fail(this.#state.timedOut())))
-    core.live.add(this.#cancel)
+    this.#live.end = this.#cancel
+    core.live.add(this.#live)
     for (const { signal } of cancellation) signal.addEventListener("abort", this.#cancel)
     // What happened while the fiber started has told nobody.
     if (isCancelled(this.#logical)) this.#cancel()
@@ -161,7 +163,8 @@ class Running<A, E> {
     this.isDone = true
     this.#stopTimer()
     const { call, core } = this.#logical
-    core.live.delete(this.#cancel)
+    core.live.delete(this.#live)
+    this.#live.end = undefined
     for (const { signal } of call.cancellation) signal.removeEventListener("abort", this.#cancel)
   }
 }
