@@ -20,7 +20,7 @@ import { makeChannel } from "./channel.ts"
 import type { HeaderLookup } from "./dispatcher.ts"
 import { closing, type DispatcherOptions, makeDispatcher } from "./dispatcher.ts"
 import { makeHttpSink } from "./eventStream.ts"
-import { Exchange, type Host } from "./exchange.ts"
+import { Exchange, type Host, type Place } from "./exchange.ts"
 import { bodyTooLarge, checkHead, type HttpPolicy, isRefusal } from "./httpChecks.ts"
 import { makeHub } from "./hub.ts"
 import { makeInputRounds } from "./inputState.ts"
@@ -94,7 +94,7 @@ export const makeEndpoint = (
     middleware: settings.middleware,
     context
   })
-  const running = new Set<Exchange>()
+  const running = new Set<Place>()
   const idleListeners = new Set<() => void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
@@ -120,8 +120,9 @@ export const makeEndpoint = (
     logs: settings.logs,
     listenResult: (id) => `{${catalog.resultEnd({ [Revision.meta.subscriptionId]: id })}`,
     nextInvocationId: () => `${instance}-${++invocations}`,
-    ended: (exchange) => {
-      running.delete(exchange)
+    ended: ({ place }) => {
+      running.delete(place)
+      place.exchange = undefined
       if (running.size === 0) { for (const listener of idleListeners) listener() }
     },
     log
@@ -137,7 +138,7 @@ export const makeEndpoint = (
     const exchange = new Exchange(host, arrival.sink, arrival.correlation, deadline)
     exchange.ownId = arrival.id
     arrival.admitted?.(exchange)
-    running.add(exchange)
+    running.add(exchange.place)
     if (settings.contextOf === undefined || arrival.services !== undefined) {
       serveNow(exchange, arrival)
     } else {
@@ -244,9 +245,9 @@ export const makeEndpoint = (
     if (hasStopped) return
     isStopping = true
     // Listeners have nothing to finish.
-    for (const exchange of running) if (exchange.isListening) exchange.interrupt("stop")
+    for (const { exchange } of running) if (exchange?.isListening === true) exchange.interrupt("stop")
     yield* awaitIdle(settings.graceMillis)
-    for (const exchange of running) exchange.interrupt("stop")
+    for (const { exchange } of running) exchange?.interrupt("stop")
     yield* awaitIdle(stopMillis)
     hasStopped = true
   })
