@@ -45,6 +45,7 @@ export const acquirePool: (
           allowH2: false,
           connections: maxConnections,
           keepAliveTimeout: idleMillis,
+          keepAliveMaxTimeout: idleMillis,
           connect: allowAddress === undefined
             ? connect
             : filtered(allowAddress, (lookup) => buildConnector({ ...connect, lookup }))
