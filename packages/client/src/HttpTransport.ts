@@ -9,7 +9,8 @@
  * | `maxResponseBytes` | 1 MiB |
  *
  * What a platform's client does by itself stays: Node's `fetch` gives up when 300 seconds pass without data, which
- * `NodeHttpClient.layerUndici` of @effect/platform-node does not.
+ * `NodeHttpClient.layerUndici` of @effect/platform-node does not. On Node, `NodeHttpTransport` of @fairlead/node behaves
+ * the same and costs less.
  *
  * Redirects are not followed: they fail with `HttpStatus`, whose `location` names the target. Requests have no tracing
  * spans of effect/http and no trace headers. Time limits are the client's.
