@@ -48,6 +48,8 @@ export interface Logical {
   readonly call: Call.Call
   /** The call's, or a fresh one. */
   readonly correlation: string
+  /** Whether the correlation can travel. */
+  readonly isCarried: boolean
   /** When it began, by its fiber's clock. */
   readonly since: number
 }
@@ -56,6 +58,7 @@ export const begin = (core: Core, call: Call.Call, context: Context.Context<neve
   core,
   call,
   correlation: call.correlation ?? Call.makeCorrelationUnsafe(),
+  isCarried: call.correlation === undefined || Call.isCarriable(call.correlation),
   since: Timer.now(context)
 })
 
@@ -219,12 +222,11 @@ class State implements Exchange {
     params: Json.Object,
     headers: ReadonlyArray<readonly [name: string, value: string]>
   ): Effect.Effect<Answer, Error> {
-    return Effect.matchEffect(this.#sendOnce(method, params, headers), {
-      // A server that names our version among its own gets the request a second time (spec: basic/versioning).
-      onFailure: (error) =>
-        namesOurVersion(error.reason) ? this.#sendOnce(method, params, headers) : Effect.fail(error),
-      onSuccess: Effect.succeed
-    })
+    // A server that names our version among its own gets the request a second time (spec: basic/versioning).
+    return Effect.catch(
+      this.#sendOnce(method, params, headers),
+      (error) => namesOurVersion(error.reason) ? this.#sendOnce(method, params, headers) : Effect.fail(error)
+    )
   }
 
   #sendOnce(
@@ -234,7 +236,7 @@ class State implements Exchange {
   ): Effect.Effect<Answer, Error> {
     return Effect.withFiber((fiber) => {
       const id = ++lastId
-      const { correlation, core } = this.#logical
+      const { core, correlation, isCarried } = this.#logical
       const meta = makeMeta(this.#logical, id, this.#end - Timer.now(fiber.context))
       if (typeof meta === "string") return Effect.fail(this.fail(new McpClientError.InvalidArguments({ detail: meta })))
       this.evidence = "NotSent"
@@ -244,9 +246,7 @@ class State implements Exchange {
         method,
         params: all,
         text: JsonRpc.encodeRequest(id, method, all),
-        headers: Call.isCarriable(correlation)
-          ? [[Call.correlationHeader, correlation], ...headers]
-          : headers,
+        headers: isCarried ? [[Call.correlationHeader, correlation], ...headers] : headers,
         sent: () => {
           if (this.evidence === "NotSent") this.evidence = "MaybeSent"
         },

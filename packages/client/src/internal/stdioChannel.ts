@@ -37,6 +37,9 @@ interface Waiting {
   sent: boolean
 }
 
+/** How many frames of one turn leave together at most. */
+const burst = 16
+
 interface Frame {
   readonly text: string
   readonly waiting: Waiting | undefined
@@ -111,13 +114,22 @@ export class Channel {
     if (this.#frames.length > 0) return Effect.succeed([this.#join()])
     if (this.#ended !== undefined) return Cause.done()
     return Effect.callback<readonly [Uint8Array], Cause.Done>((resume) => {
-      // One turn later, so that calls that start together leave in one write.
-      this.#wake = () => {
-        this.#wake = undefined
-        queueMicrotask(() => resume(Effect.suspend(() => this.#take())))
+      let isScheduled = false
+      const go = () => {
+        if (this.#wake === wake) this.#wake = undefined
+        resume(Effect.suspend(() => this.#take()))
       }
+      // One turn later, so that calls that start together leave in one write; many of them leave in parts, so that the
+      // server can read while the rest is made.
+      const wake = () => {
+        if (this.#frames.length >= burst) return go()
+        if (isScheduled) return
+        isScheduled = true
+        queueMicrotask(go)
+      }
+      this.#wake = wake
       return Effect.sync(() => {
-        this.#wake = undefined
+        if (this.#wake === wake) this.#wake = undefined
       })
     })
   }
