@@ -9,6 +9,7 @@
 import * as Call from "@fairlead/protocol/Call"
 import * as HttpRules from "@fairlead/protocol/HttpRules"
 import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Revision from "@fairlead/protocol/Revision"
 import {
   ConnectFailed,
   ConnectionClosed,
@@ -51,6 +52,17 @@ export const lingerMillis = 250
 export type CheckedHeaders = Readonly<Record<string, string>>
 
 /**
+ * How much is read of one answer.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Limits {
+  readonly maxResponseBytes: number
+  readonly maxStreamBytes: number
+}
+
+/**
  * The settings that all HTTP transports have, checked.
  *
  * @category models
@@ -58,14 +70,14 @@ export type CheckedHeaders = Readonly<Record<string, string>>
  */
 export interface Settings {
   readonly url: URL
-  readonly maxResponseBytes: number
+  readonly limits: Limits
   /** The same for every request, or to be computed for each. */
   readonly headers: CheckedHeaders | Effect.Effect<CheckedHeaders, InvalidConfig>
 }
 
 /**
- * Checks the settings. Fails with `InvalidConfig` for one that cannot be used, and with `Refused` for headers that would
- * cross plain http to another machine.
+ * Checks the settings. Fails with `InvalidConfig` for one that cannot be used, and with `Refused` for a host that is not
+ * allowed and for headers that would cross plain http to another machine.
  *
  * @category settings
  * @since 0.1.0
@@ -76,8 +88,14 @@ export const settings: <R = never>(
   function*<R = never>(options: HttpTransport.Options<R>) {
     const url = parseUrl(String(options.url))
     if (Result.isFailure(url)) return yield* invalid("url", url.failure)
-    const maxResponseBytes = options.maxResponseBytes ?? 1024 * 1024
+    const { allowHost, maxResponseBytes = 1024 * 1024, maxStreamBytes = 16 * 1024 * 1024 } = options
     if (!isCount(maxResponseBytes)) return yield* invalid("maxResponseBytes", "it is not an integer of 1 or more")
+    if (maxStreamBytes !== Infinity && !isCount(maxStreamBytes)) {
+      return yield* invalid("maxStreamBytes", "it is neither an integer of 1 or more nor Infinity")
+    }
+    if (allowHost !== undefined && !holds(allowHost, url.success.hostname)) {
+      return yield* McpClientError.make(new Refused({ detail: "the host is not allowed" }))
+    }
     const headers = yield* checkedHeaders(options)
     const hasHeaders = Effect.isEffect(headers) || Object.keys(headers).length > 0
     if (
@@ -86,9 +104,18 @@ export const settings: <R = never>(
     ) {
       return yield* McpClientError.make(new Refused({ detail: "headers would cross plain http to another machine" }))
     }
-    return { url: url.success, maxResponseBytes, headers }
+    return { url: url.success, limits: { maxResponseBytes, maxStreamBytes }, headers }
   }
 )
+
+/** A filter that throws lets nothing pass. */
+const holds = (filter: (value: string) => boolean, value: string): boolean => {
+  try {
+    return filter(value)
+  } catch {
+    return false
+  }
+}
 
 const invalid = (field: string, detail: string) =>
   Effect.fail(McpClientError.make(new InvalidConfig({ field, detail })))
@@ -176,10 +203,11 @@ export interface Reader {
  * @category answers
  * @since 0.1.0
  */
-export const reader = (outgoing: Outgoing, head: Head, maxResponseBytes: number): Result.Result<Reader, Failure> => {
+export const reader = (outgoing: Outgoing, head: Head, limits: Limits): Result.Result<Reader, Failure> => {
+  const { maxResponseBytes } = limits
   const contentType = head.header("content-type")
   const mediaType = mediaTypeOf(contentType)
-  if (mediaType === "text/event-stream") return Result.succeed(eventReader(outgoing, head, maxResponseBytes))
+  if (mediaType === "text/event-stream") return Result.succeed(eventReader(outgoing, head, limits))
   if (contentType !== undefined && !isJsonType(mediaType)) {
     return Result.fail(
       isOk(head) ? malformed("the media type is neither JSON nor an event stream") : rejected(head)
@@ -188,6 +216,28 @@ export const reader = (outgoing: Outgoing, head: Head, maxResponseBytes: number)
   return Number(head.header("content-length")) > maxResponseBytes
     ? Result.fail(new ResponseTooLarge({ limit: maxResponseBytes }))
     : Result.succeed(messageReader(outgoing, head, maxResponseBytes))
+}
+
+/**
+ * How many redirects of one request are followed.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxRedirects = 3
+
+/**
+ * Where a request has to be sent again: a 307 or 308 to the same origin, without user and password. Anything else is
+ * not to be followed, since it would take headers where they were not meant to go or turn the request into another.
+ *
+ * @category answers
+ * @since 0.1.0
+ */
+export const redirect = ({ header, status }: Head, from: URL): URL | undefined => {
+  const location = status === 307 || status === 308 ? header("location") : undefined
+  if (location === undefined || !URL.canParse(location, from.href)) return undefined
+  const target = new URL(location, from)
+  return target.origin === from.origin && target.username === "" && target.password === "" ? target : undefined
 }
 
 const isOk = ({ status }: Head): boolean => status >= 200 && status < 300
@@ -238,14 +288,19 @@ const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-const eventReader = (outgoing: Outgoing, head: Head, limit: number): Reader => {
-  const events = makeReader(outgoing, limit)
+const eventReader = (outgoing: Outgoing, head: Head, { maxResponseBytes, maxStreamBytes }: Limits): Reader => {
+  const events = makeReader(outgoing, maxResponseBytes)
+  // What listens is meant to go on.
+  const limit = outgoing.method === Revision.method.listen ? Infinity : maxStreamBytes
+  let length = 0
   const settle = (outcome: Result.Result<JsonRpc.Response, Failure>): Outcome =>
     Result.isFailure(outcome) ? Result.fail(outcome.failure) : Result.succeed(incoming(outcome.success, head))
   return {
     feed: (bytes) => {
       const outcome = events.feed(bytes)
-      return outcome === undefined ? undefined : settle(outcome)
+      if (outcome !== undefined) return settle(outcome)
+      length += bytes.length
+      return length > limit ? Result.fail(new ResponseTooLarge({ limit })) : undefined
     },
     end: () => {
       const outcome = events.end()

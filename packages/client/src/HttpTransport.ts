@@ -7,12 +7,15 @@
  * | `headers` | none |
  * | `allowPlaintextHeaders` | false |
  * | `maxResponseBytes` | 1 MiB |
+ * | `maxStreamBytes` | 16 MiB |
+ * | `allowHost` | every host |
  *
  * What a platform's client does by itself stays: Node's `fetch` gives up when 300 seconds pass without data, which
  * `NodeHttpClient.layerUndici` of @effect/platform-node does not. On Node, `NodeHttpTransport` of @fairlead/node behaves
  * the same and costs less.
  *
- * Redirects are not followed: they fail with `HttpStatus`, whose `location` names the target. Requests have no tracing
+ * A 307 or 308 to the same origin is followed, three times at most; every other redirect fails with `HttpStatus`, whose
+ * `location` names the target. Requests have no tracing
  * spans of effect/http and no trace headers. Time limits are the client's.
  *
  * @since 0.1.0
@@ -69,13 +72,23 @@ export interface Options<R = never> {
    * fails the call with `ResponseTooLarge`, while the bytes arrive. At least 1. Default: 1 MiB.
    */
   readonly maxResponseBytes?: number | undefined
+  /**
+   * How many bytes the event stream of one call may have before its answer; then the call fails with `ResponseTooLarge`.
+   * A stream that listens has no such bound. At least 1, or `Infinity`. Default: 16 MiB.
+   */
+  readonly maxStreamBytes?: number | undefined
+  /**
+   * Whether a host may be called, for programs whose URLs come from elsewhere: it is asked once, for the host of the URL,
+   * and what it refuses or throws at is `Refused`, which is not retryable. Default: every host.
+   */
+  readonly allowHost?: ((host: string) => boolean) | undefined
 }
 
 /**
  * Makes the transport. It sends nothing by itself: that a server cannot be reached shows with the first call.
  *
- * Fails with `InvalidConfig` for a setting that cannot be used, and with `Refused` for headers that would cross plain
- * http.
+ * Fails with `InvalidConfig` for a setting that cannot be used, and with `Refused` for a host that is not allowed and for
+ * headers that would cross plain http.
  *
  * @category constructors
  * @since 0.1.0
@@ -85,10 +98,10 @@ export const make: <R = never>(options: Options<R>) => Effect.Effect<
   McpClientError.McpClientError,
   HttpClient.HttpClient | Scope.Scope | R
 > = Effect.fnUntraced(function*<R = never>(options: Options<R>) {
-  const { headers, maxResponseBytes, url } = yield* HttpExchange.settings(options)
+  const { headers, limits, url } = yield* HttpExchange.settings(options)
   const lingering: Wire["lingering"] = new Set()
   yield* Effect.addFinalizer(() => Fiber.interruptAll(lingering))
-  const wire: Wire = { execute: yield* executeOf, maxResponseBytes, lingering }
+  const wire: Wire = { execute: yield* executeOf, url, limits, lingering }
   const base = HttpClientRequest.post(url.href)
   const send = (request: Outgoing, own: HttpExchange.CheckedHeaders) =>
     exchange(

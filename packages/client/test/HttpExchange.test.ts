@@ -29,13 +29,15 @@ const chunksOf = (bytes: Uint8Array, points: ReadonlyArray<number>) => {
   return [...cuts, bytes.length].map((cut, i) => bytes.subarray(i === 0 ? 0 : cuts[i - 1], cut))
 }
 
+const limits = { maxResponseBytes: 1024, maxStreamBytes: 4096 }
+
 /** How a call ends whose answer comes in these chunks. */
 const endOf = (
   its: HttpExchange.Head,
   chunks: ReadonlyArray<Uint8Array>,
   { heard, limit = 1024 }: { readonly heard?: Array<JsonRpc.Notification>; readonly limit?: number } = {}
 ): HttpExchange.Outcome => {
-  const reader = HttpExchange.reader(outgoing(heard), its, limit)
+  const reader = HttpExchange.reader(outgoing(heard), its, { ...limits, maxResponseBytes: limit })
   if (Result.isFailure(reader)) return Result.fail(reader.failure)
   for (const chunk of chunks) {
     const outcome = reader.success.feed(chunk)
@@ -81,7 +83,7 @@ describe("HttpExchange", () => {
   it.effect("says how many events it skipped", () =>
     Effect.gen(function*() {
       const reader = Result.getOrThrow(
-        HttpExchange.reader(outgoing(), head(200, { "content-type": "text/event-stream" }), 100)
+        HttpExchange.reader(outgoing(), head(200, { "content-type": "text/event-stream" }), limits)
       )
       expect(reader.feed(utf8("data: 1\n\ndata: 2\n\n"))).toBeUndefined()
       expect(reader.skipped()).toBe(2)
@@ -97,7 +99,7 @@ describe("HttpExchange", () => {
       limit: bytes.length - 1
     })
     expect(failureOf(endOf(head(200, { ...json, "content-length": "1025" }), []))._tag).toBe("ResponseTooLarge")
-    expect(Result.isFailure(HttpExchange.reader(outgoing(), head(200, { ...json, "content-length": "1025" }), 1024)))
+    expect(Result.isFailure(HttpExchange.reader(outgoing(), head(200, { ...json, "content-length": "1025" }), limits)))
       .toBe(true)
   })
 
@@ -150,18 +152,79 @@ describe("HttpExchange", () => {
 
   it.effect("checks the settings that all HTTP transports have", () =>
     Effect.gen(function*() {
-      const { headers, maxResponseBytes, url } = yield* HttpExchange.settings({
+      const { headers, limits, url } = yield* HttpExchange.settings({
         url: "http://127.0.0.1:3000",
         headers: [["X-Tenant", "a"], ["x-tenant", "b"]]
       })
       expect({ ...headers }).toEqual({ "x-tenant": "a, b" })
-      expect(maxResponseBytes).toBe(1024 * 1024)
+      expect(limits).toEqual({ maxResponseBytes: 1024 * 1024, maxStreamBytes: 16 * 1024 * 1024 })
       expect(url.href).toBe("http://127.0.0.1:3000/")
       const bad = yield* Effect.flip(HttpExchange.settings({ url: "ftp://example.com" }))
       expect(bad.reason).toMatchObject({ _tag: "InvalidConfig", field: "url" })
       const open = yield* Effect.flip(HttpExchange.settings({ url: "http://example.com", headers: [["a", "b"]] }))
       expect(open.code).toBe("refused")
+      for (const maxStreamBytes of [0, -1, 1.5, NaN]) {
+        const error = yield* Effect.flip(HttpExchange.settings({ url: "http://127.0.0.1", maxStreamBytes }))
+        expect(error.reason).toMatchObject({ _tag: "InvalidConfig", field: "maxStreamBytes" })
+      }
+      const endless = yield* HttpExchange.settings({ url: "http://127.0.0.1", maxStreamBytes: Infinity })
+      expect(endless.limits.maxStreamBytes).toBe(Infinity)
     }))
+
+  it.effect("asks whether the host is allowed", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const allowHost = (host: string) => {
+        asked.push(host)
+        if (host === "throws.example.com") throw new Error("s3cret")
+        return host === "good.example.com"
+      }
+      yield* HttpExchange.settings({ url: "https://good.example.com:8443/mcp", allowHost })
+      for (const url of ["https://bad.example.com/", "https://throws.example.com/"]) {
+        const error = yield* Effect.flip(HttpExchange.settings({ url, allowHost }))
+        expect(error.code).toBe("refused")
+        expect(error.isRetryable({ idempotent: true })).toBe(false)
+        expect(JSON.stringify(error) + String(error)).not.toMatch(/s3cret|example/)
+      }
+      expect(asked).toEqual(["good.example.com", "bad.example.com", "throws.example.com"])
+    }))
+
+  it("bounds the stream of a call, not one that listens", () => {
+    const noise = utf8(`: ${"x".repeat(limits.maxStreamBytes)}\n\n`)
+    const its = head(200, { "content-type": "text/event-stream" })
+    const call = Result.getOrThrow(HttpExchange.reader(outgoing(), its, limits))
+    expect(call.feed(utf8(": hello\n\n"))).toBeUndefined()
+    const cut = call.feed(noise)
+    expect(cut !== undefined && failureOf(cut)).toMatchObject({
+      _tag: "ResponseTooLarge",
+      limit: limits.maxStreamBytes
+    })
+    const listening = { ...outgoing(), method: Revision.method.listen }
+    const listen = Result.getOrThrow(HttpExchange.reader(listening, its, limits))
+    expect(listen.feed(noise)).toBeUndefined()
+  })
+
+  it.each<readonly [number, string | undefined, string | undefined]>([
+    [307, "/next", "https://example.com/next"],
+    [308, "https://example.com/next?a=1", "https://example.com/next?a=1"],
+    [308, "next", "https://example.com/a/next"],
+    [301, "/next", undefined],
+    [302, "/next", undefined],
+    [303, "/next", undefined],
+    [307, undefined, undefined],
+    [307, "http://example.com/next", undefined],
+    [307, "https://example.com:8443/next", undefined],
+    [307, "//other.example.com/next", undefined],
+    [307, "https://user@example.com/next", undefined],
+    [307, "http://[", undefined],
+    [200, "/next", undefined]
+  ])("a redirect with %i to %s leads to %s", (status, location, target) => {
+    const found = HttpExchange.redirect(
+      head(status, location === undefined ? {} : { location }),
+      new URL("https://example.com/a/b")
+    )
+    expect(found?.href).toBe(target)
+  })
 
   it.effect("headers that are computed see no `Call`", () =>
     Effect.gen(function*() {

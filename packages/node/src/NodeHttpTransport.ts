@@ -8,6 +8,8 @@
  * | `headers` | none |
  * | `allowPlaintextHeaders` | false |
  * | `maxResponseBytes` | 1 MiB |
+ * | `maxStreamBytes` | 16 MiB |
+ * | `allowHost` | every host |
  * | `connectTimeout` | 10 seconds |
  * | `maxConnections` | 256 |
  * | `idleTimeout` | 4 seconds |
@@ -18,8 +20,9 @@
  * `NotSent`. An event stream whose answer has come is left a moment to end by itself, so that its connection is used
  * again.
  *
- * Redirects are not followed: they fail with `HttpStatus`, whose `location` names the target. Requests are HTTP/1.1, one
- * at a time on a connection. The time limits of a call are the client's; undici's own are off.
+ * A 307 or 308 to the same origin is followed, three times at most; every other redirect fails with `HttpStatus`, whose
+ * `location` names the target. Requests are HTTP/1.1, one at a time on a connection. The time limits of a call are the
+ * client's; undici's own are off.
  *
  * @since 0.1.0
  */
@@ -71,8 +74,8 @@ export interface Options<R = never> extends HttpTransport.Options<R> {
  * Makes the transport with connections of its own, which close with the scope. It connects to nothing by itself: that a
  * server cannot be reached shows with the first call.
  *
- * Fails with `InvalidConfig` for a setting that cannot be used, and with `Refused` for headers that would cross plain
- * http.
+ * Fails with `InvalidConfig` for a setting that cannot be used, and with `Refused` for a host that is not allowed and for
+ * headers that would cross plain http.
  *
  * @category constructors
  * @since 0.1.0
@@ -153,15 +156,14 @@ export const layerDispatcher = <R = never>(
   )
 
 const over = Effect.fnUntraced(function*(
-  { headers, maxResponseBytes, url }: HttpExchange.Settings,
+  { headers, limits, url }: HttpExchange.Settings,
   dispatcher: Undici.Dispatcher,
   connectMillis: number | undefined
 ) {
   const wire: Wire = {
     dispatcher,
-    origin: url.origin,
-    path: url.pathname,
-    maxResponseBytes,
+    url,
+    limits,
     connectMillis,
     open: new Set(),
     closed: false

@@ -1,6 +1,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
+import type * as Undici from "@effect/platform-node/Undici"
 import { assert, describe, expect, it } from "@effect/vitest"
-import { McpClient, type McpClientError } from "@fairlead/client"
+import { HttpTransport, McpClient, type McpClientError } from "@fairlead/client"
 import { verifies } from "@fairlead/conformance/verifies"
 import { NodeHttpTransport } from "@fairlead/node"
 import { Call, Transport } from "@fairlead/protocol"
@@ -178,6 +179,46 @@ describe("connections", () => {
     }))
 })
 
+describe("the program's dispatcher", () => {
+  it.live("is told to leave the time limits to the client, and its errors are not taken for more than they say", () =>
+    Effect.gen(function*() {
+      const told: Array<Undici.Dispatcher.DispatchOptions> = []
+      const failing = (code: string, starts: boolean) =>
+        Layer.succeed(NodeHttpClient.Dispatcher, {
+          dispatch: (options: Undici.Dispatcher.DispatchOptions, handler: Undici.Dispatcher.DispatchHandler) => {
+            told.push(options)
+            const controller = { abort: () => {} } as unknown as Undici.Dispatcher.DispatchController
+            if (starts) handler.onRequestStart?.(controller, {})
+            handler.onResponseError?.(controller, Object.assign(new Error("s3cret"), { code }))
+            return true
+          }
+        } as unknown as Undici.Dispatcher)
+      const codeOf = (code: string, starts: boolean) =>
+        Effect.scoped(
+          Effect.flatMap(McpClient.make(), (client) => Effect.flip(search(client))).pipe(
+            Effect.provide(
+              NodeHttpTransport.layerDispatcher({ url: "http://localhost/a%20b" }).pipe(
+                Layer.provide(failing(code, starts))
+              )
+            ),
+            Effect.map((error) => "code" in error ? error.code : error._tag)
+          )
+        )
+      expect(yield* codeOf("UND_ERR_CONNECT_TIMEOUT", false)).toBe("connect_failed")
+      expect(yield* codeOf("ANYTHING", false)).toBe("connect_failed")
+      expect(yield* codeOf("ECONNREFUSED", true)).toBe("connection_closed.maybe_sent")
+      for (const options of told) {
+        expect(options).toMatchObject({
+          origin: "http://localhost",
+          path: "/a%20b",
+          method: "POST",
+          headersTimeout: 0,
+          bodyTimeout: 0
+        })
+      }
+    }))
+})
+
 describe("certificates", () => {
   const authority = makeAuthority("Fairlead's tests")
   const stranger = makeAuthority("somebody else")
@@ -320,3 +361,10 @@ describe("settings of NodeHttpTransport", () => {
       expect(target.received.map(({ headers }) => headers.authorization)).toEqual(["Bearer 1", "Bearer 2"])
     }))
 })
+
+export const types = () => {
+  // @ts-expect-error the portable transport has no connections of its own
+  HttpTransport.layer({ url: "http://127.0.0.1/", maxConnections: 1 })
+  // @ts-expect-error nor has one on the program's dispatcher
+  NodeHttpTransport.layerDispatcher({ url: "http://127.0.0.1/", caFile: "/ca.pem" })
+}

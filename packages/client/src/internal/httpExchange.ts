@@ -6,10 +6,10 @@ import { ConnectionClosed, type Failure, type Incoming, type Outgoing } from "@f
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
@@ -24,7 +24,8 @@ export interface Wire {
   readonly execute: (
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<Response, HttpClientError.HttpClientError, Scope.Scope>
-  readonly maxResponseBytes: number
+  readonly url: URL
+  readonly limits: HttpExchange.Limits
   /** Bodies that are read to their end after the answer; interrupted when the transport closes. */
   readonly lingering: Set<Fiber.Fiber<unknown, unknown>>
 }
@@ -34,18 +35,36 @@ export const exchange = (
   wire: Wire,
   outgoing: Outgoing,
   request: HttpClientRequest.HttpClientRequest
+): Effect.Effect<Incoming, Failure> => hop(wire, outgoing, request, wire.url, 0)
+
+/** One request of at most four: the first, and three after redirects. */
+const hop = (
+  wire: Wire,
+  outgoing: Outgoing,
+  request: HttpClientRequest.HttpClientRequest,
+  url: URL,
+  redirects: number
 ): Effect.Effect<Incoming, Failure> =>
   Effect.suspend(() => {
     const body = new Body(wire)
+    const onResponse = (response: Response): Effect.Effect<Incoming, Failure> => {
+      const { headers, status } = response
+      const head: HttpExchange.Head = { status, header: (name) => headers[name] }
+      const target = redirects < HttpExchange.maxRedirects ? HttpExchange.redirect(head, url) : undefined
+      if (target === undefined) return read(wire, outgoing, head, response, body)
+      const next = hop(wire, outgoing, HttpClientRequest.setUrl(request, target), target, redirects + 1)
+      return Effect.andThen(body.close(Exit.void), next)
+    }
     const answer = Effect.suspend(() => {
-      outgoing.sent()
+      if (redirects === 0) outgoing.sent()
       return Effect.matchEffect(body.open(request), {
-        onFailure: (error) =>
+        onFailure: ({ reason }) =>
           // A client that turns statuses into failures still has the response.
-          error.reason._tag === "StatusCodeError"
-            ? read(wire, outgoing, error.reason.response, body)
-            : Effect.fail(HttpExchange.lost("cause" in error.reason ? error.reason.cause : undefined)),
-        onSuccess: (response) => read(wire, outgoing, response, body)
+          reason._tag === "StatusCodeError"
+            ? onResponse(reason.response)
+            // After a redirect a server has had the request.
+            : Effect.fail(HttpExchange.lost(redirects === 0 && "cause" in reason ? reason.cause : undefined)),
+        onSuccess: onResponse
       })
     })
     return Effect.onExit(answer, (exit) => body.close(exit))
@@ -54,11 +73,11 @@ export const exchange = (
 const read = (
   wire: Wire,
   outgoing: Outgoing,
+  head: HttpExchange.Head,
   response: Response,
   body: Body
 ): Effect.Effect<Incoming, Failure> => {
-  const { headers, status } = response
-  const made = HttpExchange.reader(outgoing, { status, header: (name) => headers[name] }, wire.maxResponseBytes)
+  const made = HttpExchange.reader(outgoing, head, wire.limits)
   if (Result.isFailure(made)) return Effect.fail(made.failure)
   const reader = made.success
   const answer = body.read<Incoming>(

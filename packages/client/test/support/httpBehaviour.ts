@@ -328,7 +328,7 @@ export const httpBehaviour = (
       )
 
       it.live.each([301, 302, 303, 307, 308])(
-        "redirect %i is not followed, its target is named",
+        "redirect %i to another origin is not followed, its target is named",
         (status) =>
           Effect.gen(function*() {
             const other = yield* peer((request, response) => json(response, result(request)))
@@ -344,6 +344,61 @@ export const httpBehaviour = (
             expect(other.received).toEqual([])
           })
       )
+
+      it.live.each([307, 308])(
+        "redirect %i to the same origin is followed, as the same request",
+        (status) =>
+          Effect.gen(function*() {
+            const target = yield* peer((request, response) => {
+              if (request.path === "/c") return json(response, result(request))
+              response.writeHead(status, {
+                location: request.path === "/mcp" ? "/a" : request.path === "/a" ? "b" : "/c"
+              })
+              response.end("over there")
+            })
+            const client = yield* connect(target, { headers: [["x-api-key", "s3cret"]] })
+            expect(yield* titles(client)).toEqual(["a"])
+            expect(target.received.map(({ path }) => path)).toEqual(["/mcp", "/a", "/b", "/c"])
+            const [first] = target.received
+            for (const { headers, method, text } of target.received) {
+              expect({ headers, method, text }).toEqual({
+                headers: first!.headers,
+                method: first!.method,
+                text: first!.text
+              })
+            }
+          })
+      )
+
+      it.live("the fourth redirect is not followed", () =>
+        Effect.gen(function*() {
+          let hops = 0
+          const target = yield* peer((_request, response) => {
+            response.writeHead(307, { location: `/${++hops}` })
+            response.end()
+          })
+          const error = yield* Effect.flip(search(yield* connect(target)))
+          assert(error.reason._tag === "HttpStatus")
+          expect(error.reason).toMatchObject({ status: 307, location: "/4" })
+          expect(target.received.length).toBe(4)
+        }))
+
+      it.live("a call that was redirected is cancelled where it waits, and lost there without a claim", () =>
+        Effect.gen(function*() {
+          let breaks = false
+          const target = yield* peer((request, response) => {
+            if (request.path === "/next") return breaks ? void response.destroy() : undefined
+            response.writeHead(307, { location: "/next" })
+            response.end()
+          })
+          const client = yield* connect(target)
+          const fiber = yield* Effect.forkChild(search(client))
+          yield* until(() => target.received.length === 2)
+          yield* Fiber.interrupt(fiber)
+          yield* Effect.promise(() => target.received[1]!.closed)
+          breaks = true
+          expect((yield* Effect.flip(search(client))).code).toBe("connection_closed.maybe_sent")
+        }))
 
       it.live.each([202, 204])(
         "status %i without a body is no answer to a request",
@@ -517,6 +572,22 @@ export const httpBehaviour = (
             }
           })
       )
+
+      it.live("a stream of small events is cut at `maxStreamBytes`", () =>
+        Effect.gen(function*() {
+          const target = yield* peer((request, response) => {
+            events(response)
+            const more = () => {
+              while (!response.destroyed && response.write(event(progress(request, 1))));
+              if (!response.destroyed) response.once("drain", more)
+            }
+            more()
+          })
+          const error = yield* Effect.flip(search(yield* connect(target, { maxStreamBytes: 50_000 })))
+          assert(error.reason._tag === "ResponseTooLarge")
+          expect(error.reason.limit).toBe(50_000)
+          yield* Effect.promise(() => target.received[0]!.closed)
+        }))
 
       it.live("an event that never ends is cut at the limit", () =>
         Effect.gen(function*() {

@@ -20,9 +20,8 @@ type ResponseHeaders = Readonly<Record<string, string | Array<string> | undefine
 
 export interface Wire {
   readonly dispatcher: Undici.Dispatcher
-  readonly origin: string
-  readonly path: string
-  readonly maxResponseBytes: number
+  readonly url: URL
+  readonly limits: HttpExchange.Limits
   /** Absent where the dispatcher is not ours. */
   readonly connectMillis: number | undefined
   /** What has a connection, or waits for one; also streams that linger. */
@@ -49,19 +48,27 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
   readonly #wire: Wire
   readonly #outgoing: Outgoing
   readonly #own: HttpExchange.CheckedHeaders
+  readonly #url: URL
+  /** How many redirects have led here. */
+  readonly #redirects: number
+  /** Where a redirect has led. */
+  #next: Exchange | undefined
   #resume: ((effect: Effect.Effect<Incoming, Failure>) => void) | undefined
   #controller: Controller | undefined
   #reader: HttpExchange.Reader | undefined
   #linger: NodeJS.Timeout | undefined
 
-  constructor(wire: Wire, outgoing: Outgoing, own: HttpExchange.CheckedHeaders) {
+  constructor(wire: Wire, outgoing: Outgoing, own: HttpExchange.CheckedHeaders, url = wire.url, redirects = 0) {
     this.#wire = wire
     this.#outgoing = outgoing
     this.#own = own
+    this.#url = url
+    this.#redirects = redirects
   }
 
   start(resume: (effect: Effect.Effect<Incoming, Failure>) => void): void {
-    const { closed, dispatcher, open, origin, path } = this.#wire
+    const { closed, dispatcher, open } = this.#wire
+    const { origin, pathname, search } = this.#url
     if (closed) return resume(Effect.interrupt)
     this.#resume = resume
     open.add(this)
@@ -69,7 +76,7 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
     for (const [name, value] of HttpExchange.requestHeaders(this.#outgoing)) headers[name] = value
     dispatcher.dispatch({
       origin,
-      path,
+      path: search === "" ? pathname : pathname + search,
       method: "POST",
       headers,
       body: this.#outgoing.text,
@@ -81,15 +88,15 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
   /** Ends it, whatever it is at: the call is interrupted if it has not ended yet. */
   abort(): void {
     this.#settle(Effect.interrupt)
-    this.#release()
-    this.#controller?.abort(aborted)
+    this.#drop()
+    this.#next?.abort()
   }
 
   onRequestStart(controller: Controller): void {
     // Thrown and not aborted: that would take the connection along.
     if (this.#resume === undefined) throw aborted
     this.#controller = controller
-    this.#outgoing.sent()
+    if (this.#redirects === 0) this.#outgoing.sent()
   }
 
   onResponseStart(_controller: Controller, status: number, headers: ResponseHeaders): void {
@@ -98,7 +105,10 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
       const value = headers[name]
       return Array.isArray(value) ? value.join(", ") : value
     }
-    const reader = HttpExchange.reader(this.#outgoing, { status, header }, this.#wire.maxResponseBytes)
+    const head: HttpExchange.Head = { status, header }
+    const target = this.#redirects < HttpExchange.maxRedirects ? HttpExchange.redirect(head, this.#url) : undefined
+    if (target !== undefined) return this.#follow(target)
+    const reader = HttpExchange.reader(this.#outgoing, head, this.#wire.limits)
     if (Result.isSuccess(reader)) this.#reader = reader.success
     else this.#end(Result.fail(reader.failure), reader.failure._tag === "HttpStatus")
   }
@@ -122,7 +132,8 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
   }
 
   #failureOf(error: unknown): Failure {
-    if (this.#controller !== undefined) return HttpExchange.lost(undefined)
+    // After a redirect a server has had the request.
+    if (this.#controller !== undefined || this.#redirects > 0) return HttpExchange.lost(undefined)
     if (error instanceof AddressRefused) return new Refused({ detail: "no address of the host is allowed" })
     const code = codeOf(error)
     const { connectMillis } = this.#wire
@@ -134,9 +145,27 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
   /** The call has ended before the body has: it lingers for a moment, or is aborted at once. */
   #end(outcome: HttpExchange.Outcome, lingers: boolean): void {
     this.#finish(outcome)
-    if (!lingers) return this.abort()
+    if (lingers) this.#startLinger()
+    else this.#drop()
+  }
+
+  /** The call goes on elsewhere. */
+  #follow(target: URL): void {
+    const resume = this.#resume!
+    this.#resume = undefined
+    this.#startLinger()
+    this.#next = new Exchange(this.#wire, this.#outgoing, this.#own, target, this.#redirects + 1)
+    this.#next.start(resume)
+  }
+
+  #startLinger(): void {
     // Sockets live in real time, whatever the clock of the program.
-    this.#linger = setTimeout(() => this.abort(), HttpExchange.lingerMillis)
+    this.#linger = setTimeout(() => this.#drop(), HttpExchange.lingerMillis)
+  }
+
+  #drop(): void {
+    this.#release()
+    this.#controller?.abort(aborted)
   }
 
   #finish(outcome: HttpExchange.Outcome): void {
