@@ -65,7 +65,7 @@ const operations: { readonly [name: string]: Operation } = {
     Effect.map(
       client.listTools,
       (tools) =>
-        expect(tools.map(({ name }) => name).toSorted()).toEqual(["count", "greet", "observe", "refuse", "wait"])
+        expect(tools.map(({ name }) => name).toSorted()).toEqual(["ask", "count", "greet", "observe", "refuse", "wait"])
     ),
   "call": (client) =>
     Effect.map(
@@ -83,6 +83,13 @@ const operations: { readonly [name: string]: Operation } = {
   "tool failure": Effect.fnUntraced(function*(client) {
     const refused = yield* client.callResult(Official.Refuse, { why: "no luck" })
     expect(refused).toMatchObject({ _tag: "ToolFailed", content: [{ type: "text", text: "no luck" }] })
+  }),
+  "input required": Effect.fnUntraced(function*(client) {
+    const ending = yield* client.callResult(Official.Ask, {})
+    expect(ending).toMatchObject({
+      _tag: "InputRequired",
+      requests: { name: { method: "elicitation/create", params: { message: "Who are you?" } } }
+    })
   }),
   "unknown tool": Effect.fnUntraced(function*(client) {
     const missing = { ...Official.Greet, name: "missing" } as unknown as typeof Official.Greet
@@ -113,7 +120,10 @@ const cells = new Map<string, string>()
 
 for (const peer of peers) {
   // One connection for all, in real time.
-  layer(McpClient.layer().pipe(Layer.provide(Wire.layer(peer.transport))), { excludeTestServices: true })(
+  layer(
+    McpClient.layer({ capabilities: { elicitation: { form: {} } } }).pipe(Layer.provide(Wire.layer(peer.transport))),
+    { excludeTestServices: true }
+  )(
     `${peer.name} over ${peer.over}`,
     (it) => {
       for (const [name, operation] of Object.entries(operations)) {

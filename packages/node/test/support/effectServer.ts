@@ -1,9 +1,10 @@
-/** The tools of `officialServer.ts`, on the server of `effect/ai`. */
+/** What `officialServer.ts` has, on the server of `effect/ai`. */
 import * as McpProtocol from "effect/ai/McpProtocol"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as McpServer from "effect/ai/McpServer"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -73,10 +74,63 @@ const handlers = toolkit.toLayer(Effect.gen(function*() {
   }
 }))
 
+// A toolkit's tool cannot ask.
+const ask = Layer.effectDiscard(Effect.flatMap(McpServer.McpServer, (server) =>
+  server.addTool({
+    tool: new McpSchema.Tool({ name: "ask", description: "Asks for a name.", inputSchema: { type: "object" } }),
+    annotations: Context.empty(),
+    handle: () =>
+      Effect.map(McpSchema.McpRequestContext, ({ inputResponses }) => {
+        const content = inputResponses?.["name"]?.["content"] as { readonly name?: string } | undefined
+        if (content?.name !== undefined) {
+          return new McpSchema.CallToolResult({ content: [{ type: "text", text: `Hello, ${content.name}!` }] })
+        }
+        return new McpSchema.InputRequired({
+          inputRequests: {
+            name: {
+              method: "elicitation/create",
+              params: {
+                mode: "form",
+                message: "Who are you?",
+                requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
+              }
+            }
+          }
+        })
+      })
+  })))
+
+const pageName = McpSchema.param("name", Schema.String)
+
 /** What every transport of this server is made with. */
 export const options = {
   name: "effect",
   version: "1.0.0",
   protocols: [McpProtocol.v2026_07_28],
-  registrations: McpServer.toolkit(toolkit).pipe(Layer.provide(handlers))
+  registrations: Layer.mergeAll(
+    McpServer.toolkit(toolkit).pipe(Layer.provide(handlers)),
+    ask,
+    McpServer.resource({
+      uri: "docs://guide",
+      name: "guide",
+      mimeType: "text/plain",
+      content: Effect.succeed("the guide")
+    }),
+    McpServer.resource`docs://page/${pageName}`({
+      name: "page",
+      completion: {
+        name: (value: string) =>
+          Effect.succeed(["layers", "layout", "streams"].filter((name) => name.startsWith(value)))
+      },
+      content: Effect.fn(function*(_uri, name) {
+        return `page ${name}`
+      })
+    }),
+    McpServer.prompt({
+      name: "review",
+      description: "Reviews code.",
+      parameters: { code: Schema.String },
+      content: ({ code }) => Effect.succeed(`Review ${code}`)
+    })
+  )
 } as const
