@@ -171,7 +171,7 @@ const over = Effect.fnUntraced(function*(
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       wire.closed = true
-      for (const open of wire.open) open.abort()
+      for (const { exchange } of wire.open) exchange?.abort()
     })
   )
   return Transport.of({

@@ -25,8 +25,16 @@ export interface Wire {
   /** Absent where the dispatcher is not ours. */
   readonly connectMillis: number | undefined
   /** What has a connection, or waits for one; also streams that linger. */
-  readonly open: Set<Exchange>
+  readonly open: Set<Place>
   closed: boolean
+}
+
+/**
+ * The place of an exchange among those that are open. It is emptied at the end: what was taken out of a long-lived set is
+ * not always free (in V8 each table that it outgrows points to the next one, so an old one keeps all that follow).
+ */
+export interface Place {
+  exchange: Exchange | undefined
 }
 
 // Undici compares it with nothing; one object, so that no stack is taken for each call.
@@ -51,6 +59,7 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
   readonly #url: URL
   /** How many redirects have led here. */
   readonly #redirects: number
+  readonly #place: Place = { exchange: this }
   /** Where a redirect has led. */
   #next: Exchange | undefined
   #resume: ((effect: Effect.Effect<Incoming, Failure>) => void) | undefined
@@ -71,7 +80,7 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
     const { origin, pathname, search } = this.#url
     if (closed) return resume(Effect.interrupt)
     this.#resume = resume
-    open.add(this)
+    open.add(this.#place)
     const headers: Record<string, string> = { ...this.#own }
     for (const [name, value] of HttpExchange.requestHeaders(this.#outgoing)) headers[name] = value
     dispatcher.dispatch({
@@ -182,7 +191,8 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
 
   #release(): void {
     if (this.#linger !== undefined) clearTimeout(this.#linger)
-    this.#wire.open.delete(this)
+    this.#wire.open.delete(this.#place)
+    this.#place.exchange = undefined
   }
 }
 
