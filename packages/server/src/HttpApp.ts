@@ -39,13 +39,15 @@ export const app: Effect.Effect<
         case "Body":
           return serve((responder) => admission.serve(body.bytes, responder))
         case "TooLarge": {
+          admission.abandon()
           const { body: text, headers, status } = admission.tooLarge
           return Effect.succeed(whole(status, headers, text))
         }
         case "Gone":
+          admission.abandon()
           return Effect.interrupt
       }
-    })
+    }).pipe(Effect.onInterrupt(() => Effect.sync(admission.abandon)))
   })))
 
 /**
@@ -138,6 +140,11 @@ const serve = (
       },
       onDrain: (callback) => {
         drained = callback
+      },
+      abort: () => {
+        ended = true
+        waiting = ""
+        if (pull !== undefined) pull(Cause.done())
       },
       end: (chunk) => {
         ended = true

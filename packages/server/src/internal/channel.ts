@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import type { Channel, ChannelOptions } from "../Front.ts"
 import type { Arrival } from "./endpoint.ts"
 import type { Exchange } from "./exchange.ts"
-import { failure, invalidRequest } from "./reply.ts"
+import { failure, invalidRequest, overloaded } from "./reply.ts"
 
 export interface ChannelHost {
   readonly serve: (arrival: Arrival) => Exchange | undefined
@@ -29,6 +29,9 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
     const key = JsonRpc.idKey(request.id)
     if (inFlight.has(key)) {
       return send(failure(request.id, invalidRequest("A request with this id is running already")).text)
+    }
+    if (options.maxRequests !== undefined && inFlight.size >= options.maxRequests) {
+      return send(failure(request.id, overloaded()).text)
     }
     let exchange: Exchange | undefined
     // A cancelled id may be in use again when its first request ends.

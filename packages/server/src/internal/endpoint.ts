@@ -9,12 +9,10 @@ import * as Revision from "@fairlead/protocol/Revision"
 import * as Timer from "@fairlead/protocol/Timer"
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
-import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "../Front.ts"
+import type { Channel, ChannelOptions, HttpAdmission, HttpExchange, HttpRequest, HttpResponder } from "../Front.ts"
 import type { Change } from "../Notifications.ts"
 import type { Refused, RequestInfo } from "../RequestContext.ts"
 import type { Catalog } from "./catalog.ts"
@@ -23,7 +21,14 @@ import type { HeaderLookup } from "./dispatcher.ts"
 import { closing, type DispatcherOptions, makeDispatcher } from "./dispatcher.ts"
 import { makeHttpSink } from "./eventStream.ts"
 import { Exchange, type Host } from "./exchange.ts"
-import { bodyTooLarge, checkHead, type HttpPolicy, isRefusal } from "./httpChecks.ts"
+import {
+  type Accepted,
+  bodyTooLarge,
+  checkHead,
+  type HttpPolicy,
+  isRefusal,
+  refuse as refuseHttp
+} from "./httpChecks.ts"
 import { makeHub } from "./hub.ts"
 import { makeInputRounds } from "./inputState.ts"
 import { makeLists } from "./lists.ts"
@@ -45,11 +50,16 @@ export interface EndpointSettings extends HttpPolicy {
   readonly maxListeners: number
   readonly keepAliveMillis: number
   readonly logs: boolean
+  readonly correlationOf: ((request: Omit<RequestInfo, "correlation">) => string | undefined) | undefined
+  readonly writeTimeoutMillis: number
+  readonly maxArrivingRequests: number
 }
 
 export interface Endpoint {
   readonly http: (request: HttpRequest) => HttpAdmission
   readonly connect: (options: ChannelOptions) => Channel
+  /** Whether new requests are served: it is not stopping, and most slots are not held by handlers that should be over. */
+  readonly isReady: () => boolean
   /** Tells the listeners of this endpoint. */
   readonly publish: (change: Change) => void
   readonly stop: Effect.Effect<void>
@@ -72,6 +82,11 @@ export interface Arrival {
   /** The message, read when its turn has come. */
   readonly read: () => Result.Result<JsonRpc.Message, JsonRpc.Invalid>
 }
+
+const tooManyArriving = refuseHttp(503, "Too many requests are being sent.", {
+  "retry-after": "1",
+  connection: "close"
+})
 
 /** The time that stopping may take beyond the grace of the handlers. */
 const stopMillis = 5000
@@ -97,9 +112,11 @@ export const makeEndpoint = (
     context
   })
   const running = new Set<Exchange>()
-  const idle = Deferred.makeUnsafe<void>()
+  const onIdle = new Set<() => void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
+  let arriving = 0
+  let overstayed = 0
   let hasStopped = false
   let invocations = 0
 
@@ -123,7 +140,10 @@ export const makeEndpoint = (
     nextInvocationId: () => `${instance}-${++invocations}`,
     ended: (exchange) => {
       running.delete(exchange)
-      if (isStopping && running.size === 0) Deferred.doneUnsafe(idle, Effect.void)
+      if (running.size === 0) { for (const done of onIdle) done() }
+    },
+    overstays: (count) => {
+      overstayed += count
     },
     log
   }
@@ -188,41 +208,83 @@ export const makeEndpoint = (
   }
 
   const http = (request: HttpRequest): HttpAdmission => {
-    const head = checkHead(settings, request.method, request.header)
+    const head = checkHead(settings, request)
     if (isRefusal(head)) return { _tag: "Refuse", ...head }
+    if (arriving >= settings.maxArrivingRequests) return { _tag: "Refuse", ...tooManyArriving }
+    arriving++
+    let isArriving = true
+    const arrived = () => {
+      if (isArriving) arriving--
+      isArriving = false
+    }
     return {
       _tag: "Read",
       maxBodyBytes: settings.maxBodyBytes,
       tooLarge: bodyTooLarge(settings.maxBodyBytes),
+      abandon: arrived,
       serve: (body, responder) => {
-        const sink = makeHttpSink(responder, head)
-        const exchange = serve({
-          sink,
-          info: { transport: "http", method: request.method, url: request.url, header: request.header },
-          id: undefined,
-          correlation: request.header(Call.correlationHeader),
-          header: request.header,
-          services: undefined,
-          read: () => readBody(body, settings.maxJsonDepth)
-        })
-        return {
-          disconnect: () => {
-            sink.close()
-            exchange?.interrupt("disconnect")
-          }
-        }
+        arrived()
+        return serveHttp(request, head, body, responder)
       }
+    }
+  }
+
+  const serveHttp = (
+    request: HttpRequest,
+    head: Accepted,
+    body: Uint8Array,
+    responder: HttpResponder
+  ): HttpExchange => {
+    const disconnect = () => {
+      sink.close()
+      exchange?.interrupt("disconnect")
+    }
+    const sink = makeHttpSink(responder, head, {
+      start: (f) => Timer.after(context, settings.writeTimeoutMillis, f),
+      onOver: disconnect
+    })
+    const info = { transport: "http", method: request.method, url: request.url, header: request.header }
+    const exchange = serve({
+      sink,
+      info,
+      id: undefined,
+      correlation: correlationFor(info) ?? request.header(Call.correlationHeader),
+      header: request.header,
+      services: undefined,
+      read: () => readBody(body, settings.maxJsonDepth)
+    })
+    return { disconnect }
+  }
+
+  /** A builder that fails is as if it were not there: a correlation is for logs. */
+  const correlationFor = (info: Omit<RequestInfo, "correlation">): string | undefined => {
+    if (settings.correlationOf === undefined) return undefined
+    try {
+      const correlation = settings.correlationOf(info)
+      return Call.isCarriable(correlation) ? correlation : undefined
+    } catch {
+      return undefined
     }
   }
 
   const connect = (options: ChannelOptions): Channel =>
     makeChannel(options, { serve, maxJsonDepth: settings.maxJsonDepth })
 
-  const awaitIdle = (millis: number) =>
-    running.size === 0
-      ? Effect.void
-      // A finalizer is uninterruptible, and in it so would be both sides of the race: it would wait for the slower one.
-      : Effect.interruptible(Effect.timeoutOption(Deferred.await(idle), Duration.millis(millis)))
+  /**
+   * Waits until nothing runs. A callback and not a race: in a finalizer, which cannot be interrupted, a race would wait for
+   * its slower side, and in one of an interrupted fiber an interruptible wait would end at once.
+   */
+  const awaitIdle = (millis: number): Effect.Effect<void> =>
+    Effect.callback<void>((resume) => {
+      if (running.size === 0 || millis <= 0) return resume(Effect.void)
+      const done = () => {
+        stopTimer()
+        onIdle.delete(done)
+        resume(Effect.void)
+      }
+      const stopTimer = Timer.after(context, millis, done)
+      onIdle.add(done)
+    })
 
   const stop = Effect.gen(function*() {
     // The front and the endpoint's layer both stop it: what outlasted the first wait gets no second one.
@@ -236,7 +298,9 @@ export const makeEndpoint = (
     hasStopped = true
   })
 
-  return { http, connect, publish: hub.publish, stop }
+  const isReady = () => !isStopping && overstayed * 2 <= settings.maxConcurrentRequests
+
+  return { http, connect, isReady, publish: hub.publish, stop }
 }
 
 /** The result text of what has no answer; the exchange knows that no request stands behind it. */
