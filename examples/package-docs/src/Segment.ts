@@ -7,7 +7,7 @@ import { terms } from "./Terms.ts"
 import { weights } from "./Weights.ts"
 
 /** Raised by every change of what is stored, or of how texts are made into terms or weighed. */
-const format = 7
+const format = 8
 const magic = 0x46504431
 
 /** What is known of a package without looking at its pages. */
@@ -77,13 +77,31 @@ export class Strings {
     let high = this.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.get(middle) < text) {
+      if (this.isLess(middle, text)) {
         low = middle + 1
       } else {
         high = middle
       }
     }
     return low
+  }
+
+  // Without making a string of the bytes, as most searches are for words that a package does not have.
+  private isLess(index: number, text: string): boolean {
+    if (!this.ascii) {
+      return this.get(index) < text
+    }
+    const { bytes } = this
+    const start = this.starts[index]!
+    const length = this.starts[index + 1]! - start
+    const common = Math.min(length, text.length)
+    for (let i = 0; i < common; i++) {
+      const difference = bytes[start + i]! - text.charCodeAt(i)
+      if (difference !== 0) {
+        return difference < 0
+      }
+    }
+    return length < text.length
   }
 
   /** The index of a string, or -1, if they are sorted. */

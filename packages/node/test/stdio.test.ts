@@ -27,7 +27,7 @@ const echoed = (child: Child) =>
 
 describe.concurrent("the standard output", () => {
   it.live(
-    verifies("STDIO-2", "STDIO-3@server", "STDIO-4@server", "BASE-2", "BASE-18@server")(
+    verifies("STDIO-2@server", "STDIO-3@server", "STDIO-4@server", "BASE-2@server", "BASE-18@server")(
       "carries the protocol alone, line by line, whatever the program writes and whenever"
     ),
     () =>

@@ -12,6 +12,7 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
 import type { ClientCapabilities } from "./Capabilities.ts"
 import { decoderOf, documentOf, encoderOf, findProblem } from "./internal/jsonCodec.ts"
 import { AnyObject, Meta, open } from "./internal/open.ts"
@@ -176,7 +177,8 @@ export class InvalidForm extends Data.TaggedError("InvalidForm")<{
  * Makes a form of a schema. A form is flat: an object of texts, numbers, booleans, and choices of one or several among
  * texts (spec: client/elicitation, Requested Schema).
  *
- * Fails with {@link InvalidForm} for anything else, such as a nested object or a pattern.
+ * Fails with {@link InvalidForm} for anything else, such as a nested object or a pattern, and for a `Schema.Redacted`:
+ * secrets are not asked for in a form.
  *
  * @category constructors
  * @since 0.1.0
@@ -186,23 +188,67 @@ export const makeForm = <S extends Schema.Top>(schema: S): Result.Result<Form<S>
   if (problem !== undefined) {
     return Result.fail(new InvalidForm({ path: problem.path.join("."), reason: problem.reason }))
   }
-  const document = documentOf(encoderOf(schema))
   const fail = (path: string, reason: string) => Result.fail(new InvalidForm({ path, reason }))
+  const secret = findSecret(schema.ast)
+  if (secret !== undefined) return fail(secret, "it is a secret, and a form shows what is filled in")
+  const document = documentOf(encoderOf(schema))
   if (document["type"] !== "object") return fail("the whole", "it is not an object")
   const properties = document["properties"] ?? {}
   if (!Json.isObject(properties)) return fail("the whole", "it has no properties")
   for (const key of Object.keys(document)) {
     if (!formKeywords.has(key)) return fail("the whole", `it has ${key}`)
   }
+  const flat: Record<string, Json.Object> = {}
   for (const [name, property] of Object.entries(properties)) {
-    const reason = Json.isObject(property) ? problemOf(property) : "it is not a schema"
+    if (!Json.isObject(property)) return fail(name, "it is not a schema")
+    const field = withChoices(property)
+    const reason = problemOf(field)
     if (reason !== undefined) return fail(name, reason)
+    flat[name] = field
   }
   const { required } = document
   return Result.succeed({
-    requestedSchema: { type: "object", properties, ...(required === undefined ? {} : { required }) },
+    requestedSchema: { type: "object", properties: flat, ...(required === undefined ? {} : { required }) },
     codec: decoderOf(schema)
   })
+}
+
+/** The name of a property that is redacted. */
+const findSecret = (root: SchemaAST.AST): string | undefined => {
+  const seen = new Set<SchemaAST.AST>()
+  const visit = (ast: SchemaAST.AST, name: string): string | undefined => {
+    if (seen.has(ast)) return undefined
+    seen.add(ast)
+    if (isRedacted(ast)) return name
+    for (const [inner, at] of partsOf(ast)) {
+      const found = visit(inner, at ?? name)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return visit(root, "the whole")
+}
+
+/** Effect names what a declaration stands for. */
+const isRedacted = ({ annotations }: SchemaAST.AST): boolean => {
+  const representation = annotations?.["representation"]
+  return typeof representation === "object" && representation !== null && "id" in representation &&
+    representation.id === "effect/schema/Redacted"
+}
+
+/** What an AST is made of, with the names of properties. */
+const partsOf = (ast: SchemaAST.AST): ReadonlyArray<readonly [part: SchemaAST.AST, name?: string]> => {
+  const encoded = (ast.encoding ?? []).map(({ to }) => [to] as const)
+  switch (ast._tag) {
+    case "Objects":
+      return [...encoded, ...ast.propertySignatures.map(({ name, type }) => [type, String(name)] as const)]
+    case "Union":
+      return [...encoded, ...ast.types.map((type) => [type] as const)]
+    case "Declaration":
+      return [...encoded, ...ast.typeParameters.map((type) => [type] as const)]
+    default:
+      return encoded
+  }
 }
 
 const formKeywords = new Set(["type", "properties", "required", "title", "description"])
@@ -215,6 +261,34 @@ const keywords: Readonly<Record<string, ReadonlySet<string>>> = {
   boolean: new Set(described),
   array: new Set([...described, "items", "minItems", "maxItems"])
 }
+
+/** Choices with titles, in the form that the revision has for them: of one among them, or of several. */
+const withChoices = (property: Json.Object): Json.Object => {
+  const { anyOf, items, ...rest } = property
+  if (rest["type"] === "array" && Json.isObject(items)) {
+    const choices = titledChoices(items["anyOf"])
+    return choices === undefined || Object.keys(items).length > 1 ? property : { ...rest, items: { anyOf: choices } }
+  }
+  const choices = titledChoices(anyOf)
+  return choices === undefined ? property : { type: "string", ...rest, oneOf: choices }
+}
+
+/** The members of a union of single texts; one without a title is shown as it is. */
+const titledChoices = (members: Json.Value | undefined): ReadonlyArray<Json.Object> | undefined => {
+  if (!Array.isArray(members)) return undefined
+  const choices: Array<Json.Object> = []
+  for (const member of members as ReadonlyArray<Json.Value>) {
+    if (!Json.isObject(member) || member["type"] !== "string" || !Array.isArray(member["enum"])) return undefined
+    if (Object.keys(member).some((key) => !choiceKeywords.has(key))) return undefined
+    const { title } = member
+    for (const value of member["enum"] as ReadonlyArray<Json.Value>) {
+      choices.push({ const: value, title: typeof title === "string" ? title : value })
+    }
+  }
+  return choices
+}
+
+const choiceKeywords = new Set(["type", "enum", "title"])
 
 /** Why a property cannot be part of a form. */
 const problemOf = (property: Json.Object): string | undefined => {
@@ -231,4 +305,5 @@ const problemOf = (property: Json.Object): string | undefined => {
 }
 
 const isChoices = (items: Json.Object): boolean =>
-  (items["type"] === "string" && Array.isArray(items["enum"])) || Array.isArray(items["anyOf"])
+  (items["type"] === "string" && Array.isArray(items["enum"]) && Object.keys(items).length === 2) ||
+  (Array.isArray(items["anyOf"]) && items["anyOf"].every((choice) => Json.isObject(choice) && "const" in choice))

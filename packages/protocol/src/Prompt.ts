@@ -9,9 +9,10 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaAST from "effect/SchemaAST"
+import type * as SchemaAST from "effect/SchemaAST"
 import * as Content from "./Content.ts"
 import { findProblem } from "./internal/jsonCodec.ts"
+import { type TextFields, textFieldsOf } from "./internal/textFields.ts"
 import type * as Json from "./Json.ts"
 import type { PromptMessage } from "./Messages.ts"
 
@@ -172,9 +173,14 @@ export const makeResult = <const Name extends string, Args extends Schema.Top = 
   if (name === "") return fail("the name is empty")
   const args: Schema.Top = options.args ?? Schema.Struct({})
   const problem = findProblem(args)
-  if (problem !== undefined) return fail(`the argument ${problem.path.join(".")} is ${problem.reason}`)
-  const listed = argumentsOf(args)
-  if (listed === undefined) return fail("its arguments are not a struct")
+  if (problem !== undefined) {
+    return fail(`${problem.path.length === 0 ? "args" : `the argument ${problem.path.join(".")}`} is ${problem.reason}`)
+  }
+  const struct = textFieldsOf(args)
+  if (struct === undefined || struct.rest !== undefined) return fail("its arguments are not a struct")
+  const structured = struct.fields.find(({ isText }) => !isText)
+  if (structured !== undefined) return fail(`the argument ${structured.name} cannot be written as a text`)
+  const listed = argumentsOf(struct)
   const prompt: Any = {
     [TypeId]: TypeId,
     name,
@@ -223,27 +229,23 @@ export const assistant = (content: string | Content.Block): Message => ({
 const blockOf = (content: string | Content.Block): Content.Block =>
   typeof content === "string" ? Content.text(content) : content
 
-const argumentsOf = (args: Schema.Top): ReadonlyArray<Argument> | undefined => {
-  const encoded = SchemaAST.toEncoded(args.ast)
-  if (encoded._tag !== "Objects" || encoded.indexSignatures.length > 0) return undefined
-  // Descriptions stand on the author's side of a transformation.
-  const own = SchemaAST.toType(args.ast)
-  const described = own._tag === "Objects" ? own.propertySignatures : []
-  return encoded.propertySignatures.map(({ name, type }) => {
-    const ours = described.find((signature) => signature.name === name)?.type ?? type
-    const title = annotation(ours, "title") ?? annotation(type, "title")
-    const description = annotation(ours, "description") ?? annotation(type, "description")
+const argumentsOf = ({ fields }: TextFields): ReadonlyArray<Argument> =>
+  fields.map(({ encoded, isOptional, name, own }) => {
+    const title = annotation(own, "title") ?? annotation(encoded, "title")
+    const description = annotation(own, "description") ?? annotation(encoded, "description")
     return {
-      name: String(name),
+      name,
       ...(title === undefined ? {} : { title }),
       ...(description === undefined ? {} : { description }),
-      required: !SchemaAST.isOptional(type)
+      required: !isOptional
     }
   })
-}
 
-/** An annotation of a type: on itself, on its last check, or on the key. */
+/** An annotation of a type: on the key, on its last check, on itself, or on what an optional field has when it is there. */
 const annotation = (ast: SchemaAST.AST, key: "title" | "description"): string | undefined => {
   const found = ast.context?.annotations?.[key] ?? ast.checks?.at(-1)?.annotations?.[key] ?? ast.annotations?.[key]
-  return typeof found === "string" ? found : undefined
+  if (typeof found === "string") return found
+  if (ast._tag !== "Union") return undefined
+  const members = ast.types.filter((type) => type._tag !== "Undefined")
+  return members.length === 1 && ast.types.length > 1 ? annotation(members[0]!, key) : undefined
 }

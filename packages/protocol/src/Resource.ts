@@ -10,9 +10,9 @@ import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaAST from "effect/SchemaAST"
 import type * as Content from "./Content.ts"
 import { findProblem } from "./internal/jsonCodec.ts"
+import { textFieldsOf } from "./internal/textFields.ts"
 import type * as Json from "./Json.ts"
 import * as UriTemplate from "./UriTemplate.ts"
 
@@ -67,6 +67,23 @@ export type AnyTemplate = Template<Schema.Top>
  * @since 0.1.0
  */
 export type Params<T extends AnyTemplate> = T["params"]["Type"]
+
+/**
+ * A parameter that names something in a folder and cannot leave it: not empty, not `.` or `..`, without `/`, `\` and
+ * NUL. A variable such as `{name}` alone is no such promise: percent-encoded, a slash can be part of its value.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Segment: Schema.String = Schema.String.check(
+  Schema.makeFilter(
+    (text) => !(text === "" || text === "." || text === ".." || forbidden.test(text)),
+    { expected: "one segment of a path" }
+  )
+)
+
+// oxlint-disable-next-line no-control-regex
+const forbidden = /[/\\\u0000]/
 
 /**
  * What a handler answers with: a text, bytes, or contents that say more, such as several at once.
@@ -193,6 +210,7 @@ export const make = (uri: string, options: Options): Resource => orThrow(makeRes
  */
 export const makeResult = (uri: string, options: Options): Result.Result<Resource, InvalidDefinition> => {
   if (!isUri(uri)) return Result.fail(new InvalidDefinition({ uri, reason: "it is not a URI with a scheme" }))
+  if (options.name === "") return Result.fail(new InvalidDefinition({ uri, reason: "the name is empty" }))
   const { size } = options
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0)) {
     return Result.fail(new InvalidDefinition({ uri, reason: "the size is not a number of bytes" }))
@@ -208,7 +226,8 @@ export const makeResult = (uri: string, options: Options): Result.Result<Resourc
 
 /**
  * Defines resources by a URI template (RFC 6570, see `UriTemplate` for what can be matched). The parameters are decoded
- * from the text of the URI by a schema. A mistake in the definition throws {@link InvalidDefinition}.
+ * from the text of the URI by a schema. A mistake in the definition throws {@link InvalidDefinition}. Where a parameter
+ * becomes part of a path, give it {@link Segment}.
  *
  * **Example** (A template with typed parameters)
  *
@@ -245,8 +264,13 @@ export const templateResult = <Params extends Schema.Top = Schema.$Record<Schema
   if (Result.isFailure(parsed)) return fail(parsed.failure.reason)
   const params: Schema.Top = options.params ?? Schema.Record(Schema.String, Schema.String)
   const problem = findProblem(params)
-  if (problem !== undefined) return fail(`the parameter ${problem.path.join(".")} is ${problem.reason}`)
-  const mismatch = variableMismatch(params, parsed.success.variables)
+  if (problem !== undefined) {
+    return fail(
+      `${problem.path.length === 0 ? "params" : `the parameter ${problem.path.join(".")}`} is ${problem.reason}`
+    )
+  }
+  if (options.name === "") return fail("the name is empty")
+  const mismatch = variableMismatch(params, parsed.success)
   if (mismatch !== undefined) return fail(mismatch)
   const result: AnyTemplate = {
     [TemplateTypeId]: TemplateTypeId,
@@ -297,7 +321,9 @@ const orThrow = <A>(result: Result.Result<A, InvalidDefinition>): A => {
   return result.success
 }
 
-const isUri = (uri: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s{}]+$/.test(uri)
+// Everything but what no URI has (RFC 3986, appendix A); text beyond ASCII is left to the author.
+// oxlint-disable-next-line no-control-regex
+const isUri = (uri: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\u0000-\u001f\u007f{}<>"\\^`|]+$/.test(uri)
 
 const declared = (options: CommonOptions): Json.Object => ({
   name: options.name,
@@ -309,13 +335,18 @@ const declared = (options: CommonOptions): Json.Object => ({
   ...(options.meta === undefined ? {} : { _meta: options.meta })
 })
 
-/** Each field of a struct is a variable, and each variable a field. */
-const variableMismatch = (params: Schema.Top, variables: ReadonlyArray<string>): string | undefined => {
-  const ast = SchemaAST.toEncoded(params.ast)
-  if (ast._tag !== "Objects") return "its parameters are not a struct"
-  const fields = ast.propertySignatures.map(({ name }) => String(name))
-  const extra = fields.find((field) => !variables.includes(field))
-  if (extra !== undefined) return `the parameter ${extra} is no variable of the template`
-  const lacking = ast.indexSignatures.length > 0 ? undefined : variables.find((name) => !fields.includes(name))
-  return lacking === undefined ? undefined : `the variable ${lacking} has no parameter`
+/** Each field of a struct is a variable, and each variable a field that takes what the variable has. */
+const variableMismatch = (params: Schema.Top, template: UriTemplate.UriTemplate): string | undefined => {
+  const struct = textFieldsOf(params)
+  if (struct === undefined) return "its parameters are not a struct"
+  const extra = struct.fields.find(({ name }) => !template.variables.includes(name))
+  if (extra !== undefined) return `the parameter ${extra.name} is no variable of the template`
+  const variables = template.parts.flatMap((part) => part._tag === "Expression" ? part.variables : [])
+  for (const { explode, name } of variables) {
+    const field = struct.fields.find((field) => field.name === name) ?? struct.rest
+    if (field === undefined) return `the variable ${name} has no parameter`
+    if (explode && !field.isList) return `the variable ${name} is a list, and its parameter is no list of texts`
+    if (!explode && !field.isText) return `the parameter ${name} cannot be written as a text`
+  }
+  return undefined
 }

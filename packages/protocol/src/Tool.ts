@@ -416,6 +416,10 @@ export const makeResult = <
       return fail(`${part}.$schema`, "not JSON Schema 2020-12, the one dialect that is served")
     }
   }
+  const { textMirror = "json" } = options
+  if (typeof textMirror === "object" && (!Number.isInteger(textMirror.maxLength) || textMirror.maxLength < 0)) {
+    return fail("textMirror.maxLength", "not a number of characters")
+  }
   const plan = HttpRules.plan(inputSchema)
   if (Result.isFailure(plan)) return fail(`input.${plan.failure.path}`, `annotated wrongly: ${plan.failure.reason}`)
 
@@ -437,7 +441,7 @@ export const makeResult = <
     failure,
     declaration,
     requiredCapabilities: options.requiredCapabilities,
-    textMirror: options.textMirror ?? "json",
+    textMirror,
     headers: plan.success,
     codec
   }

@@ -9,7 +9,10 @@
  * | `{#name}` | the fragment |
  * | `{.name}`, `{;name}` | a label or a parameter of a segment |
  * | `{/name}`, `{/name*}` | a segment; with `*` any number of them, as a list |
- * | `{?a,b}`, `{&a,b}` | query parameters in any order; each may be absent |
+ * | `{?a,b}`, `{&a,b}` | query parameters in any order; each may be absent, none may come twice; `+` is a space |
+ *
+ * An expression ends where what follows it in the template first stands; the text at the end of a template is at the end
+ * of the URI.
  *
  * Not matched, and refused by name: prefixes (`{name:3}`), `*` elsewhere than after `/`, two expressions side by side
  * where the first has no end, and the same variable twice.
@@ -17,6 +20,7 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
+import type * as Order from "effect/Order"
 import * as Result from "effect/Result"
 
 /**
@@ -105,68 +109,120 @@ const variableName = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0
 export const make = (template: string): Result.Result<UriTemplate, InvalidUriTemplate> => {
   const fail = (reason: string) => Result.fail(new InvalidUriTemplate({ template, reason }))
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(template)) return fail("it does not begin with a scheme")
-  // oxlint-disable-next-line no-control-regex
-  if (/[\s\u0000-\u001f\u007f]/.test(template)) return fail("it has spaces or control characters")
+  if (blank.test(template)) return fail("it has spaces or control characters")
   const parts: Array<Part> = []
   const names = new Set<string>()
   for (const piece of template.match(/\{[^{}]*\}|[^{}]+|[{}]/g) ?? []) {
     if (!piece.startsWith("{") && piece !== "}") {
-      parts.push({ _tag: "Literal", text: piece })
+      const raw = /[<>"\\^`|]|%(?![0-9A-Fa-f]{2})/.exec(piece)?.[0]
+      if (raw !== undefined) return fail(`it has ${raw}, which has to be percent-encoded`)
+      parts.push({ _tag: "Literal", text: normalize(piece) })
       continue
     }
-    const body = /^\{([+#./;?&]?)([^{}]*)\}$/.exec(piece)
-    if (body === null) return fail("a brace has no partner")
-    const operator = body[1] as Operator
-    const variables: Array<{ readonly name: string; readonly explode: boolean }> = []
-    for (const spec of body[2]!.split(",")) {
-      if (spec.includes(":")) return fail(`${piece} has a prefix, which cannot be matched`)
-      const explode = spec.endsWith("*")
-      const name = explode ? spec.slice(0, -1) : spec
-      if (!variableName.test(name)) return fail(`${piece} has no valid variable name`)
-      if (explode && operator !== "/") return fail(`${piece} explodes, which can be matched after / only`)
+    const expression = parseExpression(piece)
+    if (typeof expression === "string") return fail(expression)
+    for (const { name } of expression.variables) {
       if (names.has(name)) return fail(`the variable ${name} stands twice`)
       names.add(name)
-      variables.push({ name, explode })
     }
-    const previous = parts.at(-1)
-    if (previous?._tag === "Expression" && !selfDelimiting.has(operator)) {
-      return fail(`${piece} follows another expression, so it is not clear where that ends`)
-    }
-    if (variables.length > 1 && (operator === "+" || operator === "#" || variables.some(({ explode }) => explode))) {
-      return fail(`${piece} has several variables, which cannot be told apart`)
-    }
-    if (operator === "/" && variables.some(({ explode }) => explode) && previous?._tag === "Expression") {
-      return fail(`${piece} follows another expression, so it is not clear where that ends`)
-    }
-    parts.push({ _tag: "Expression", operator, variables })
+    const problem = append(parts, expression)
+    if (problem !== undefined) return fail(`${piece} ${problem}`)
   }
   if (names.size > maxVariables) return fail(`it has more than ${maxVariables} variables`)
-  const open = parts.findIndex((part, i) => isOpenQuery(part) && i < parts.length - 1 && !isQueryTail(parts[i + 1]!))
-  if (open !== -1) return fail("text follows a query expression")
+  const open = parts.find((part, i) => isQuery(part) && i < parts.length - 1 && !isQueryTail(parts[i + 1]!))
+  if (open !== undefined) return fail(`text follows the query expression ${write(open)}`)
   return Result.succeed({
     source: template,
     variables: [...names],
-    shape: parts.map(shapeOf).join(""),
+    shape: parts.map((part, i) => shapeOf(part, i === 0)).join(""),
     literalLength: parts.reduce((sum, part) => part._tag === "Literal" ? sum + part.text.length : sum, 0),
     parts
   })
 }
 
+type Expression = Extract<Part, { _tag: "Expression" }>
+
+// oxlint-disable-next-line no-control-regex
+const blank = /[\s\u0000-\u001f\u007f]/
+
+/** What no URI has (RFC 3986, appendix A); a client that expands a template encodes it. */
+// oxlint-disable-next-line no-control-regex
+const foreign = /[\s\u0000-\u001f\u007f<>"{}|\\^`]/
+
+/** The expression that a piece in braces is, or why it is none that can be matched. */
+const parseExpression = (piece: string): Expression | string => {
+  const body = /^\{([+#./;?&]?)([^{}]*)\}$/.exec(piece)
+  if (body === null) return "a brace has no partner"
+  const operator = body[1] as Operator
+  const variables: Array<{ readonly name: string; readonly explode: boolean }> = []
+  for (const spec of body[2]!.split(",")) {
+    if (spec.includes(":")) return `${piece} has a prefix, which cannot be matched`
+    const explode = spec.endsWith("*")
+    const name = explode ? spec.slice(0, -1) : spec
+    if (!variableName.test(name)) return `${piece} has no valid variable name`
+    if (explode && operator !== "/") return `${piece} explodes, which can be matched after / only`
+    variables.push({ name, explode })
+  }
+  return variables.length > 1 && (operator === "+" || operator === "#" || variables.some(({ explode }) => explode))
+    ? `${piece} has several variables, which cannot be told apart`
+    : { _tag: "Expression", operator, variables }
+}
+
+/** Appends an expression, or says why it cannot stand there. */
+const append = (parts: Array<Part>, expression: Expression): string | undefined => {
+  const previous = parts.at(-1)
+  const { operator } = expression
+  if (previous?._tag !== "Expression") {
+    parts.push(expression)
+    return undefined
+  }
+  const unclear = "follows another expression, so it is not clear where that ends"
+  if (!selfDelimiting.has(operator) || previous.operator === "#") return unclear
+  if (operator === "/" && (explodes(expression) || explodes(previous))) return unclear
+  // `{/a}{/b}` is `{/a,b}`, in both directions.
+  if (operator === previous.operator && operator !== "?") {
+    parts[parts.length - 1] = { ...previous, variables: [...previous.variables, ...expression.variables] }
+  } else parts.push(expression)
+  return undefined
+}
+
+const explodes = (part: Part): boolean => part._tag === "Expression" && part.variables.some(({ explode }) => explode)
+
 const selfDelimiting = new Set<Operator>(["/", ".", ";", "?", "&", "#"])
 
-const isOpenQuery = (part: Part): boolean =>
-  part._tag === "Expression" && (part.operator === "?" || part.operator === "&")
+const isQuery = (part: Part): boolean => part._tag === "Expression" && (part.operator === "?" || part.operator === "&")
 
 const isQueryTail = (part: Part): boolean =>
   part._tag === "Expression" && (part.operator === "&" || part.operator === "#")
 
-const shapeOf = (part: Part): string =>
+const write = (part: Part): string =>
   part._tag === "Literal"
-    ? part.text.toLowerCase()
-    : part.operator === "?" || part.operator === "&"
-    // The names of query parameters are part of what is matched.
+    ? part.text
+    : `{${part.operator}${part.variables.map(({ explode, name }) => explode ? `${name}*` : name).join(",")}}`
+
+const shapeOf = (part: Part, isFirst: boolean): string =>
+  part._tag === "Literal"
+    ? isFirst ? normalizeScheme(part.text) : part.text
+    : part.operator === "?" || part.operator === "&" || part.operator === ";"
+    // The names of parameters are part of what is matched.
     ? `{${part.operator}${part.variables.map(({ name }) => name).sort().join(",")}}`
     : `{${part.operator}${part.variables.map(({ explode }) => explode ? "*" : "").join(",")}}`
+
+/**
+ * The order in which templates are tried: those with more literal text first, then those with fewer expressions that
+ * span several segments, then by their text.
+ *
+ * @category ordering
+ * @since 0.1.0
+ */
+export const Specificity: Order.Order<UriTemplate> = (a, b) => {
+  const difference = b.literalLength - a.literalLength || reach(a) - reach(b)
+  if (difference !== 0) return difference < 0 ? -1 : 1
+  return a.source < b.source ? -1 : a.source > b.source ? 1 : 0
+}
+
+const reach = ({ parts }: UriTemplate): number =>
+  parts.filter((part) => part._tag === "Expression" && (part.operator === "+" || explodes(part))).length
 
 /**
  * Expands a template: values are percent-encoded where their operator asks for it, and an absent variable leaves nothing
@@ -178,14 +234,14 @@ const shapeOf = (part: Part): string =>
 export const expand = (template: UriTemplate, values: Values): string =>
   template.parts.map((part) => part._tag === "Literal" ? part.text : expandExpression(part, values)).join("")
 
-const expandExpression = (part: Extract<Part, { _tag: "Expression" }>, values: Values): string => {
+const expandExpression = (part: Expression, values: Values): string => {
   const { operator } = part
   const named = operator === ";" || operator === "?" || operator === "&"
   const separator = operator === "" || operator === "+" || operator === "#" ? "," : operator === "?" ? "&" : operator
   const encode = operator === "+" || operator === "#" ? encodeReserved : encodeUnreserved
   const pieces: Array<string> = []
   for (const { explode, name } of part.variables) {
-    const value = values[name]
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
     const list = typeof value === "string" ? [encode(value)] : value.map(encode)
     const text = list.join(explode ? separator : ",")
@@ -216,9 +272,9 @@ const encodeReserved = (value: string): string =>
  * @since 0.1.0
  */
 export const match = (template: UriTemplate, uri: string): Values | undefined => {
-  if (uri.length > maxUriLength) return undefined
+  if (uri.length > maxUriLength || foreign.test(uri)) return undefined
   const values: Record<string, string | ReadonlyArray<string>> = Object.create(null)
-  let rest = normalizeScheme(uri)
+  let rest = normalizeScheme(normalize(uri))
   const { parts } = template
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i]!
@@ -226,6 +282,16 @@ export const match = (template: UriTemplate, uri: string): Values | undefined =>
       const text = i === 0 ? normalizeScheme(part.text) : part.text
       if (!rest.startsWith(text)) return undefined
       rest = rest.slice(text.length)
+      continue
+    }
+    const next = parts[i + 1]
+    if (part.operator === "?" && next?._tag === "Expression" && next.operator === "&") {
+      // Together they are one query; without the first parameters it is written with & alone.
+      const all: Expression = { ...part, variables: [...part.variables, ...next.variables] }
+      i++
+      const end = ownEnd("?", rest)
+      if (!takeNamed(rest.startsWith("&") ? "&" : "?", all.variables, rest.slice(0, end), values)) return undefined
+      rest = rest.slice(end)
       continue
     }
     const end = endOf(part, parts, i, rest)
@@ -240,14 +306,22 @@ const normalizeScheme = (uri: string): string => {
   return colon === -1 ? uri : uri.slice(0, colon).toLowerCase() + uri.slice(colon)
 }
 
+/** One spelling of what is the same: hex digits in upper case, and everything beyond ASCII percent-encoded. */
+const normalize = (uri: string): string =>
+  uri
+    .replace(/%[0-9A-Fa-f]{2}/g, (triplet) => triplet.toUpperCase())
+    .replace(/[\u0080-\uffff]+/g, (text) => encodeURIComponent(text.toWellFormed()))
+
 /** Where the text of an expression ends: before what comes next in the template. */
 const endOf = (
-  part: Extract<Part, { _tag: "Expression" }>,
+  { operator }: Expression,
   parts: ReadonlyArray<Part>,
   index: number,
   rest: string
 ): number | undefined => {
-  const own = ownEnd(part.operator, rest)
+  const isRequired = operator === "" || operator === "+"
+  if (!isRequired && !rest.startsWith(operator)) return 0
+  const own = ownEnd(operator, rest)
   const next = parts[index + 1]
   if (next === undefined) return own
   if (next._tag === "Literal") {
@@ -255,12 +329,11 @@ const endOf = (
     const isLast = index + 2 === parts.length
     const at = isLast
       ? (rest.endsWith(next.text) ? rest.length - next.text.length : -1)
-      : rest.indexOf(next.text, part.operator === "" || part.operator === "+" ? 1 : 0)
+      : rest.indexOf(next.text, isRequired ? 1 : 0)
     return at === -1 || at > own ? undefined : at
   }
-  // The next expression is optional and begins with its operator.
-  const start = rest.indexOf(next.operator, part.operator === "" || part.operator === "+" ? 1 : 0)
-  const following = part.operator === "/" ? rest.indexOf(next.operator, 1) : start
+  // The next expression is optional and begins with its operator; this one has its own first character before that.
+  const following = rest.indexOf(next.operator, 1)
   return following === -1 || following > own ? own : following
 }
 
@@ -277,7 +350,7 @@ const ownEnd = (operator: Operator, rest: string): number => {
 }
 
 const take = (
-  part: Extract<Part, { _tag: "Expression" }>,
+  part: Expression,
   text: string,
   values: Record<string, string | ReadonlyArray<string>>
 ): boolean => {
@@ -285,17 +358,19 @@ const take = (
   switch (operator) {
     case "":
     case "+":
-      return takeList(variables, text === "" ? [] : operator === "" ? text.split(",") : [text], values, true)
+      return text !== "" &&
+        takeList(variables, variables.length === 1 ? [text] : text.split(","), values) &&
+        variables.every(({ name }) => name in values)
     case "#":
-      return text === "" || (text.startsWith("#") && takeList(variables, [text.slice(1)], values, false))
+      return text === "" || takeList(variables, [text.slice(1)], values)
     case ".":
-      return text === "" || (text.startsWith(".") && takeList(variables, text.slice(1).split("."), values, false))
+      return text === "" ||
+        takeList(variables, variables.length === 1 ? [text.slice(1)] : text.slice(1).split("."), values)
     case "/": {
       if (text === "") return true
-      if (!text.startsWith("/")) return false
       const segments = text.slice(1).split("/")
       const [only] = variables
-      if (only?.explode !== true) return takeList(variables, segments, values, false)
+      if (only?.explode !== true) return takeList(variables, segments, values)
       const decoded = segments.map(decode)
       if (decoded.includes(undefined)) return false
       values[only.name] = decoded as Array<string>
@@ -309,17 +384,14 @@ const take = (
 const takeList = (
   variables: ReadonlyArray<{ readonly name: string }>,
   texts: ReadonlyArray<string>,
-  values: Record<string, string | ReadonlyArray<string>>,
-  required: boolean
-): boolean => {
-  if (texts.length > variables.length || (required && texts.length < variables.length)) return false
-  return texts.every((text, i) => {
+  values: Record<string, string | ReadonlyArray<string>>
+): boolean =>
+  texts.length <= variables.length && texts.every((text, i) => {
     const value = decode(text)
     if (value === undefined || value === "") return false
     values[variables[i]!.name] = value
     return true
   })
-}
 
 const takeNamed = (
   operator: Operator,
@@ -331,11 +403,13 @@ const takeNamed = (
   if (!text.startsWith(operator)) return false
   for (const pair of text.slice(1).split(operator === ";" ? ";" : "&")) {
     const equals = pair.indexOf("=")
-    const name = decode(equals === -1 ? pair : pair.slice(0, equals))
-    const value = decode(equals === -1 ? "" : pair.slice(equals + 1).replaceAll("+", "%20"))
-    if (name === undefined || value === undefined || name in values) return false
-    if (!variables.some((variable) => variable.name === name)) return false
-    values[name] = value
+    const key = equals === -1 ? pair : pair.slice(0, equals)
+    const written = equals === -1 ? "" : pair.slice(equals + 1)
+    const value = decode(operator === ";" ? written : written.replaceAll("+", "%20"))
+    const decodedKey = decode(key)
+    const variable = variables.find(({ name }) => name === key || name === decodedKey)
+    if (variable === undefined || value === undefined || variable.name in values) return false
+    values[variable.name] = value
   }
   return true
 }

@@ -2,8 +2,9 @@
  * Does the work of requests with an idempotency key once: the same caller, tool, key and arguments get the recorded
  * result, a call that comes while the first still runs waits for it, and the same key with other arguments is refused.
  *
- * Only what a tool answered is recorded, failures with `isError` too; a request that was interrupted, failed or asked for
- * input is not. Requests without a key pass.
+ * Only what a tool answered is recorded, failures with `isError` too; a request that was interrupted, failed, asked for
+ * input or was turned away by other middleware is not. Requests without a key pass. Calls wait for each other within one
+ * process; several processes share the results of a common store.
  *
  * | option | default |
  * | --- | --- |
@@ -12,7 +13,7 @@
  *
  * @since 0.1.0
  */
-import type * as Json from "@fairlead/protocol/Json"
+import * as Json from "@fairlead/protocol/Json"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -22,6 +23,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import { BackingPersistence } from "effect/persistence/Persistence"
+import * as Result from "effect/Result"
 import { canonical } from "./internal/canonical.ts"
 import * as Middleware from "./Middleware.ts"
 
@@ -106,11 +108,28 @@ export const layerPersistence: Layer.Layer<IdempotencyStore, never, BackingPersi
     const store = yield* persistence.make("fairlead-idempotency")
     const failed = (cause: unknown) => new StoreError({ cause })
     return IdempotencyStore.of({
-      get: (key) => Effect.mapError(Effect.map(store.get(key), (found) => found as Recorded | undefined), failed),
-      set: (key, recorded, timeToLive) => Effect.mapError(store.set(key, recorded, timeToLive), failed)
+      get: (key) =>
+        Effect.flatMap(Effect.mapError(store.get(key), failed), (found) => Effect.mapError(read(found), failed)),
+      // As a text: a store that parses what it kept would round numbers that a double cannot hold.
+      set: (key, recorded, timeToLive) =>
+        Effect.mapError(store.set(key, { recorded: JSON.stringify(recorded) }, timeToLive), failed)
     })
   })
 )
+
+/** What a store kept; anything else in its place is no result to trust. */
+const read = (found: object | undefined): Effect.Effect<Recorded | undefined, Error> => {
+  if (found === undefined) return Effect.undefined
+  const text = (found as { readonly recorded?: unknown }).recorded
+  const parsed = typeof text === "string" ? Json.parse(text, Infinity) : undefined
+  if (parsed !== undefined && Result.isSuccess(parsed) && Json.isObject(parsed.success)) {
+    const { args, meta, result } = parsed.success
+    if (typeof args === "string" && Json.isObject(result) && (meta === undefined || Json.isObject(meta))) {
+      return Effect.succeed({ args, result, meta })
+    }
+  }
+  return Effect.fail(new Error("The stored value is not a recorded result"))
+}
 
 /**
  * The middleware. Give the store by a layer around the endpoint.
@@ -141,43 +160,71 @@ export const middleware = (options: {
   readonly timeToLive?: Duration.Input | undefined
 } = {}): Middleware.Middleware<IdempotencyStore> => {
   const timeToLive = Duration.fromInputUnsafe(options.timeToLive ?? "1 hour")
-  const running = new Map<string, { readonly args: string; readonly done: Deferred.Deferred<void> }>()
+  const running = new Map<string, Running>()
 
   const attempt: Middleware.Middleware<IdempotencyStore> = (request, next) =>
-    Effect.gen(function*() {
-      const store = yield* IdempotencyStore
+    Effect.suspend(() => {
       const args = canonical(request.params["arguments"] ?? {})
       const key = JSON.stringify([request.principal ?? null, request.name, request.idempotencyKey])
-      const known = yield* Effect.mapError(store.get(key), unavailable)
-      if (known !== undefined) {
-        return known.args === args ? Middleware.answer(known.result, known.meta) : yield* otherArguments(request)
-      }
       const first = running.get(key)
-      if (first !== undefined) {
-        if (first.args !== args) return yield* otherArguments(request)
-        yield* Deferred.await(first.done)
-        // It recorded its result, or left the work to the next.
-        return yield* attempt(request, next)
-      }
-      const done = Deferred.makeUnsafe<void>()
+      if (first === undefined) return lead(key, args, request, next)
+      if (first.args !== args) return otherArguments(request)
+      return Effect.flatMap(
+        Deferred.await(first.done),
+        // It left the work to the next.
+        (recorded) => recorded === undefined ? attempt(request, next) : Effect.succeed(replay(recorded))
+      )
+    })
+
+  /**
+   * The first of its key. It is in `running` before the store is asked: with a store that takes its time, a duplicate
+   * that asked before and looked after would find neither the result nor the call.
+   */
+  const lead = (
+    key: string,
+    args: string,
+    request: Middleware.Request,
+    next: Parameters<Middleware.Middleware>[1]
+  ) =>
+    Effect.uninterruptibleMask((restore) => {
+      const done = Deferred.makeUnsafe<Recorded | undefined>()
       running.set(key, { args, done })
-      return yield* Effect.onExit(next, (exit) =>
-        Effect.ensuring(
-          Exit.isSuccess(exit)
-            ? Effect.ignore(
-              store.set(key, { args, result: Middleware.toJson(exit.value), meta: exit.value.meta }, timeToLive)
-            )
-            : Effect.void,
-          Effect.sync(() => {
-            running.delete(key)
-            Deferred.doneUnsafe(done, Effect.void)
-          })
-        ))
+      let recorded: Recorded | undefined
+      const work = Effect.gen(function*() {
+        const store = yield* IdempotencyStore
+        const known = yield* Effect.mapError(store.get(key), unavailable)
+        if (known !== undefined) {
+          if (known.args !== args) return yield* otherArguments(request)
+          recorded = known
+          return replay(known)
+        }
+        return yield* Effect.onExit(next, (exit) => {
+          if (!Exit.isSuccess(exit) || exit.value.refused === true) return Effect.void
+          recorded = { args, result: Middleware.toJson(exit.value), meta: exit.value.meta }
+          // The work is done: its caller gets the result although nobody will be able to replay it.
+          return Effect.ignore(store.set(key, recorded, timeToLive), { log: "Warn" })
+        })
+      })
+      return Effect.ensuring(
+        restore(work),
+        Effect.sync(() => {
+          running.delete(key)
+          Deferred.doneUnsafe(done, Effect.succeed(recorded))
+        })
+      )
     })
 
   return (request, next) =>
     request.kind === "tool" && request.idempotencyKey !== undefined ? attempt(request, next) : next
 }
+
+/** A call under way, and what it recorded if it did. */
+interface Running {
+  readonly args: string
+  readonly done: Deferred.Deferred<Recorded | undefined>
+}
+
+const replay = ({ meta, result }: Recorded): Middleware.Answer => Middleware.answer(result, meta)
 
 const otherArguments = (request: Middleware.Request) =>
   Middleware.refuse(request, "The idempotency key was used with other arguments")

@@ -9,7 +9,8 @@
  * 1. Finalizers run in each round: roll back on failure, not on interruption; {@link isSuspension} tells.
  * 2. Code outside of {@link step} runs in each round. Only successes of steps are kept.
  * 3. Keys have to be the same in each round. After 10 rounds the request fails with an error that names what it asks for.
- * 4. A key stands for one request: asking for another under the same key dies.
+ * 4. A key stands for one request: asking for another under the same key dies. When it asks for another than in the round
+ *    before, the answer from there does not count, and it is asked for again: take what a question shows from a step.
  * 5. Nothing in the handler can catch the end of a round: what an uninterruptible region still does is not seen.
  * 6. A generator's `finally` does not run when a round ends; `Effect.ensuring` does.
  *
@@ -28,10 +29,12 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { InterruptedBy } from "./internal/interruption.ts"
+import { problemOfMessages } from "./internal/sampling.ts"
 import { Invocation } from "./Invocation.ts"
 
 /**
@@ -99,19 +102,22 @@ export const form = <S extends Schema.Top>(key: string, options: {
   readonly schema: S
 }): Effect.Effect<S["Type"], Declined | Dismissed, Invocation | S["DecodingServices"]> =>
   Effect.gen(function*() {
-    const made = InputRequest.makeForm(options.schema)
+    const made = formOf(options.schema)
     if (Result.isFailure(made)) return yield* Effect.die(made.failure)
     const { codec, requestedSchema } = made.success
     const request = InputRequest.form(options.message, requestedSchema)
     const { input } = yield* Invocation
     const answer = yield* elicited(key, request)
-    const decoded = yield* Effect.exit(SchemaParser.decodeUnknownEffect(codec)(answer["content"] ?? {}))
-    return Exit.isSuccess(decoded) ? decoded.value : yield* input.askAgain(key, request)
+    return yield* Effect.catch(
+      SchemaParser.decodeUnknownEffect(codec)(answer["content"] ?? {}),
+      () => input.askAgain(key, request)
+    )
   })
 
 /**
  * Asks the user to visit a URL, for what must not pass through the client. The answer says that the user agreed to, not
- * that anything was done there (spec: client/elicitation, URL mode).
+ * that anything was done there (spec: client/elicitation, URL mode). Whoever opens it can be somebody else: have the page
+ * find out who that is. Anything but http and https, or a URL with a user's name or password in it, dies.
  *
  * Fails with {@link Declined} or {@link Dismissed}. A client that has not declared URL elicitation gets -32021.
  *
@@ -122,10 +128,17 @@ export const url = (key: string, options: {
   readonly message: string
   readonly url: string | URL
 }): Effect.Effect<void, Declined | Dismissed, Invocation> =>
-  Effect.asVoid(elicited(key, InputRequest.url(options.message, String(options.url))))
+  Effect.suspend(() => {
+    const text = String(options.url)
+    const problem = problemOfUrl(text)
+    return problem === undefined
+      ? Effect.asVoid(elicited(key, InputRequest.url(options.message, text)))
+      : Effect.die(new Error(`The URL of the input ${JSON.stringify(key)} cannot be sent: ${problem}`))
+  })
 
 /**
- * Asks the client to sample its language model. Deprecated by the revision (SEP-2577), fully functional.
+ * Asks the client to sample its language model. Deprecated by the revision (SEP-2577), fully functional. Messages that
+ * the protocol does not allow die, such as a use of a tool without its result.
  *
  * @category asking
  * @since 0.1.0
@@ -134,10 +147,16 @@ export const sample = (
   key: string,
   options: InputRequest.Sampling
 ): Effect.Effect<typeof InputRequest.SamplingResult.Type, never, Invocation> =>
-  answered(key, InputRequest.sampling(options), InputRequest.SamplingResult)
+  Effect.suspend(() => {
+    const problem = problemOfMessages(options.messages)
+    return problem === undefined
+      ? answered(key, InputRequest.sampling(options), InputRequest.SamplingResult)
+      : Effect.die(new Error(`The input ${JSON.stringify(key)} cannot be sampled: ${problem}`))
+  })
 
 /**
- * Asks the client for its roots. Deprecated by the revision (SEP-2577), fully functional.
+ * Asks the client for its roots. Deprecated by the revision (SEP-2577), fully functional. They are `file:` URIs; an
+ * answer with another is asked for again.
  *
  * @category asking
  * @since 0.1.0
@@ -145,7 +164,7 @@ export const sample = (
 export const roots = (
   key: string
 ): Effect.Effect<ReadonlyArray<typeof InputRequest.Root.Type>, never, Invocation> =>
-  Effect.map(answered(key, InputRequest.roots, InputRequest.RootsResult), (result) => result.roots)
+  Effect.map(answered(key, InputRequest.roots, FileRoots), (result) => result.roots)
 
 /**
  * Asks for several things in one round; running them in parallel does the same.
@@ -163,7 +182,8 @@ export const all = <const Asks extends Readonly<Record<string, Effect.Effect<unk
 
 /**
  * Runs an effect once over all rounds of a request: its result comes back with the answers. Asked for twice at a time it
- * runs once. Only a success is kept; a failing step runs again in the next round. A round is not cut while a step runs.
+ * runs once. Only a success is kept; a failing step runs again in the next round. A round is not cut while a step runs,
+ * so asking within a step dies.
  *
  * @category steps
  * @since 0.1.0
@@ -225,8 +245,34 @@ export const kept: Effect.Effect<Json.Value | undefined, never, Invocation> = Ef
  * @category guards
  * @since 0.1.0
  */
-export const isSuspension = <E>(cause: Cause.Cause<E>): boolean =>
-  Context.get(Cause.annotations(cause), InterruptedBy) === "input"
+export const isSuspension = <E>(cause: Cause.Cause<E>): boolean => {
+  if (Context.get(Cause.annotations(cause), InterruptedBy) === "input") return true
+  // A child is interrupted by its parent, which does not say why.
+  const fiber = Cause.hasInterruptsOnly(cause) ? Fiber.getCurrent() : undefined
+  return fiber !== undefined && Context.getOrUndefined(fiber.context, Invocation)?.input.closed === true
+}
+
+const forms = new WeakMap<Schema.Top, ReturnType<typeof InputRequest.makeForm>>()
+
+/** The form of a schema, made once: a handler asks again in every round. */
+const formOf = <S extends Schema.Top>(schema: S): ReturnType<typeof InputRequest.makeForm<S>> => {
+  let form = forms.get(schema)
+  if (form === undefined) forms.set(schema, form = InputRequest.makeForm(schema))
+  return form as ReturnType<typeof InputRequest.makeForm<S>>
+}
+
+/** Why a user must not be sent to a URL, if so. */
+const problemOfUrl = (text: string): string | undefined => {
+  if (!URL.canParse(text)) return "it is not an absolute URL"
+  const { password, protocol, username } = new URL(text)
+  if (protocol !== "https:" && protocol !== "http:") return "it is neither https nor http"
+  return username === "" && password === "" ? undefined : "it has a user in it"
+}
+
+const FileRoots = InputRequest.RootsResult.check(Schema.makeFilter(
+  ({ roots }) => roots.every(({ uri }) => /^file:\/\//i.test(uri)),
+  { message: "Expected file URIs" }
+))
 
 const elicited = (
   key: string,

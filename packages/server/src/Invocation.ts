@@ -101,6 +101,8 @@ export interface InputRound {
   ) => Effect.Effect<A, E, R | R2>
   readonly responses: Readonly<Record<string, Json.Object>>
   readonly kept: Json.Value | undefined
+  /** Whether the round has ended, and what still runs of the handler is not seen. */
+  readonly closed: boolean
 }
 
 /**
@@ -140,8 +142,9 @@ export const log = (
   Effect.flatMap(Invocation, (invocation) => invocation.log(level, data, logger))
 
 /**
- * Sends what handlers log with Effect to the clients that ask for it, beside the loggers that are there. Deprecated by
- * the revision (SEP-2577), fully functional.
+ * Sends what handlers log with Effect to the clients that ask for it, beside the loggers that are there: the text of
+ * the message, without cause and annotations. While a client does not read, its messages are left out. Deprecated by the
+ * revision (SEP-2577), fully functional.
  *
  * @category layers
  * @since 0.1.0
@@ -152,6 +155,13 @@ export const layerLogger: Layer.Layer<never> = Logger.layer([
     if (invocation === undefined) return
     const parts = Array.isArray(message) ? message : [message]
     const text = parts.map((part) => typeof part === "string" ? part : Formatter.format(part)).join(" ")
-    Effect.runFork(invocation.log(fromEffect(logLevel), text))
+    if (waiting.has(invocation)) return
+    waiting.add(invocation)
+    Effect.runFork(
+      Effect.ensuring(invocation.log(fromEffect(logLevel), text), Effect.sync(() => waiting.delete(invocation)))
+    )
   })
 ], { mergeWithExisting: true })
+
+/** Requests whose client does not read: a logger cannot wait for it, so what is logged meanwhile is left out. */
+const waiting = new WeakSet<Invocation["Service"]>()

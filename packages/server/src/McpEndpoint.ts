@@ -42,7 +42,7 @@ import { keyBytes, makeSealer } from "./internal/sealing.ts"
 import { makeServer } from "./internal/server.ts"
 import { Principal } from "./Invocation.ts"
 import { type Kind, McpServer, type Provided } from "./McpServer.ts"
-import type { Middleware } from "./Middleware.ts"
+import type { Middleware, Services as MiddlewareServices } from "./Middleware.ts"
 import { type Change, Notifications } from "./Notifications.ts"
 import type { Refused, RequestInfo } from "./RequestContext.ts"
 
@@ -89,7 +89,11 @@ export class McpEndpoint extends Context.Service<McpEndpoint, {
  * @category options
  * @since 0.1.0
  */
-export interface Options<RC = never, RX = never, RM = never> {
+export interface Options<
+  RC = never,
+  RX = never,
+  M extends ReadonlyArray<Middleware<unknown>> = ReadonlyArray<Middleware>
+> {
   /** The name of the server, for clients to show. */
   readonly name: string
   readonly version: string
@@ -150,7 +154,7 @@ export interface Options<RC = never, RX = never, RM = never> {
    */
   readonly access?: ((request: AccessRequest<RC>) => AccessPolicy) | undefined
   /** Effects around every request, the first one outermost. Default: none. */
-  readonly middleware?: ReadonlyArray<Middleware<RM>> | undefined
+  readonly middleware?: M | undefined
   /** How many items a page of a list has. Default: 100. */
   readonly pageSize?: number | undefined
   /** How long clients may keep lists and discovery. Default: private and stale at once. */
@@ -275,24 +279,30 @@ export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{
  * @category layers
  * @since 0.1.0
  */
-export const serve = <RC = never, RX = never, RM = never>(options: Options<RC, RX, RM>) =>
+export const serve = <
+  RC = never,
+  RX = never,
+  const M extends ReadonlyArray<Middleware<unknown>> = ReadonlyArray<Middleware>
+>(options: Options<RC, RX, M>) =>
 <A, E, R>(
   registrations: Layer.Layer<A, E, R>
 ): Layer.Layer<
   McpEndpoint | McpServer | A,
   E | InvalidConfig,
-  Exclude<RX, Scope.Scope> | Exclude<RM, Provided | RC> | Exclude<R, McpServer | RC>
+  Exclude<RX, Scope.Scope> | Exclude<MiddlewareServices<M[number]>, Provided | RC> | Exclude<R, McpServer | RC>
 > =>
   registrations.pipe(
     Layer.provideMerge(layerCore(options))
   ) as Layer.Layer<
     McpEndpoint | McpServer | A,
     E | InvalidConfig,
-    Exclude<RX, Scope.Scope> | Exclude<RM, Provided | RC> | Exclude<R, McpServer | RC>
+    Exclude<RX, Scope.Scope> | Exclude<MiddlewareServices<M[number]>, Provided | RC> | Exclude<R, McpServer | RC>
   >
 
 /** The verifier and the context function as one, if there is one. */
-const contextFunction = <RC, RX, RM>({ context, verify }: Options<RC, RX, RM>):
+const contextFunction = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(
+  { context, verify }: Options<RC, RX, M>
+):
   | ((request: RequestInfo) => Effect.Effect<Context.Context<RC>, Refused, RX>)
   | undefined =>
 {
@@ -315,8 +325,8 @@ const contextFunction = <RC, RX, RM>({ context, verify }: Options<RC, RX, RM>):
  * @category validation
  * @since 0.1.0
  */
-export const validate = <RC = never, RX = never, RM = never>(
-  options: Options<RC, RX, RM>
+export const validate = <RC = never, RX = never, const M extends ReadonlyArray<Middleware<unknown>> = []>(
+  options: Options<RC, RX, M>
 ): Effect.Effect<void, InvalidConfig> => Effect.asVoid(settingsOf(options))
 
 /**
@@ -351,7 +361,7 @@ export const drainFirst = <A, E, R>(server: Layer.Layer<A, E, R>): Layer.Layer<A
     Effect.flatMap(McpEndpoint, (endpoint) => Effect.addFinalizer(() => endpoint.stop))
   ).pipe(Layer.provideMerge(server))
 
-const layerCore = <RC, RX, RM>(options: Options<RC, RX, RM>) =>
+const layerCore = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(options: Options<RC, RX, M>) =>
   Layer.effectContext(Effect.gen(function*() {
     const settings = yield* settingsOf(options)
     const catalog = makeCatalog({
@@ -370,7 +380,7 @@ const layerCore = <RC, RX, RM>(options: Options<RC, RX, RM>) =>
       extensions: options.extensions ?? {},
       cache: options.cache ?? {}
     })
-    const services = yield* Effect.context<RX | RM>()
+    const services = yield* Effect.context<RX | MiddlewareServices<M[number]>>()
     const contextOf = contextFunction(options)
     const endpoint = makeEndpoint(
       catalog,
@@ -410,7 +420,9 @@ const layerCore = <RC, RX, RM>(options: Options<RC, RX, RM>) =>
     return Context.make(McpEndpoint, service).pipe(Context.add(McpServer, makeServer(catalog)))
   }))
 
-const settingsOf = Effect.fnUntraced(function*<RC, RX, RM>(options: Options<RC, RX, RM>) {
+const settingsOf = Effect.fnUntraced(function*<RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(
+  options: Options<RC, RX, M>
+) {
   const number = (field: string, value: number | undefined, fallback: number) =>
     value === undefined
       ? Effect.succeed(fallback)

@@ -9,8 +9,8 @@
  * @since 0.1.0
  */
 import type * as Completion from "@fairlead/protocol/Completion"
-import type * as Prompt from "@fairlead/protocol/Prompt"
-import type * as Resource from "@fairlead/protocol/Resource"
+import * as Prompt from "@fairlead/protocol/Prompt"
+import * as Resource from "@fairlead/protocol/Resource"
 import type * as Tool from "@fairlead/protocol/Tool"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { type AnyComplete, makeCompleters } from "./internal/completer.ts"
+import { type AnyComplete, makeCompleters, notOnTheWire } from "./internal/completer.ts"
 import type { Entry } from "./internal/entry.ts"
 import { makePromptRunner } from "./internal/promptRunner.ts"
 import { makeResourceRunner, makeTemplateRunner } from "./internal/resourceRunner.ts"
@@ -62,6 +62,13 @@ export class McpServer extends Context.Service<McpServer, {
    * taken; then nobody hears anything.
    */
   readonly register: <R>(handler: Handler<R>) => Effect.Effect<void, DuplicateName, Exclude<R, Provided>>
+  /**
+   * Registers a handler until the scope closes; listeners hear of both. What was unregistered before that and has a
+   * successor under its name leaves the successor alone.
+   */
+  readonly registerScoped: <R>(
+    handler: Handler<R>
+  ) => Effect.Effect<void, DuplicateName, Exclude<R, Provided> | Scope.Scope>
   /**
    * Removes a tool or prompt by its name, a resource by its URI, a template by its text; says whether there was one.
    * Requests under way go on.
@@ -130,7 +137,10 @@ export type Complete<Args, Name extends keyof Args, R> = (
  * @since 0.1.0
  */
 export interface CompletionOptions<Args, R> {
-  /** Completes arguments, by their names. Default: none is completed. */
+  /**
+   * Completes arguments, by their names on the wire; a name that is none throws the definition's `InvalidDefinition`.
+   * Default: none is completed.
+   */
   readonly complete?: { readonly [Name in keyof Args]?: Complete<Args, Name, R> } | undefined
 }
 
@@ -177,6 +187,13 @@ export const templateHandler = <T extends Resource.AnyTemplate, R = never>(
 ): Handler<R | T["params"]["DecodingServices"]> => {
   const run = makeTemplateRunner(template, handle as never)
   const completers = makeCompleters(template.params, options?.complete as Completes)
+  const foreign = notOnTheWire(completers, template.uriTemplate.variables)
+  if (foreign !== undefined) {
+    throw new Resource.InvalidDefinition({
+      uri: template.uriTemplate.source,
+      reason: `${foreign} is no variable of it`
+    })
+  }
   const { declaration } = template
   const name = template.uriTemplate.source
   return makeHandler("resourceTemplate", name, (context) => ({
@@ -203,6 +220,10 @@ export const promptHandler = <P extends Prompt.Any, R = never>(
 ): Handler<R | P["args"]["DecodingServices"]> => {
   const run = makePromptRunner(prompt, handle as never)
   const completers = makeCompleters(prompt.args as Schema.Top, options?.complete as Completes)
+  const foreign = notOnTheWire(completers, prompt.arguments.map(({ name }) => name))
+  if (foreign !== undefined) {
+    throw new Prompt.InvalidDefinition({ prompt: prompt.name, reason: `${foreign} is not the name of an argument` })
+  }
   const { declaration, name } = prompt
   return makeHandler("prompt", name, (context) => ({ kind: "prompt", name, declaration, context, run, completers }))
 }
@@ -247,7 +268,7 @@ export const tool = <T extends Tool.Any, R = never>(
  * Registers the handler of a resource for as long as the layer lives. A taken URI dies with `DuplicateName`.
  *
  * The handler answers with a text, with bytes, or with contents that say more. `Resource.NotFound` says that there is
- * nothing.
+ * nothing, and so does an empty list of contents.
  *
  * **Example** (A resource)
  *
@@ -274,7 +295,8 @@ export const resource = <R = never>(
  * URIs as another dies with `DuplicateName`.
  *
  * A resource with one URI wins over templates; of templates that match, the one with more literal text counts, then the
- * one whose text comes first. A URI whose parameters cannot be decoded is none of the template's.
+ * one with fewer expressions that span segments (`{+path}`, `{/path*}`), then the one whose text comes first. What wins
+ * decides alone: where it is hidden from the caller, or its parameters cannot be decoded, there is no such resource.
  *
  * **Example** (Pages of a book)
  *
@@ -353,10 +375,5 @@ export const handlers = <const Handlers extends ReadonlyArray<Handler<unknown>>>
 ): Layer.Layer<never, never, McpServer | Exclude<Services<Handlers[number]>, Provided>> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const server = yield* McpServer
-    for (const entry of handlers) {
-      yield* Effect.acquireRelease(
-        Effect.orDie(server.register(entry)),
-        () => server.unregister(entry.kind, entry.name)
-      )
-    }
+    for (const handler of handlers) yield* Effect.orDie(server.registerScoped(handler))
   })) as Layer.Layer<never, never, McpServer | Exclude<Services<Handlers[number]>, Provided>>

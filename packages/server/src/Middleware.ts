@@ -1,7 +1,8 @@
 /**
  * Effects around requests: they see what is asked, can refuse it, answer in its place, time it and look at what came of
  * it. An endpoint runs the list of its `middleware` option in order, the first one outermost, after the checks of the
- * request and inside its deadline.
+ * request and inside its deadline. Around a listen `next` lasts as long as the stream; interrupting it ends the stream
+ * with its result.
  *
  * Refusals of a tool are results with `isError`, which a model can read; those of anything else are errors.
  *
@@ -27,7 +28,7 @@ import type { Kind } from "./McpServer.ts"
  * @since 0.1.0
  */
 export interface Request {
-  /** What is asked for: a handler of this kind, or undefined for lists and discovery. */
+  /** What is asked for: a handler of this kind, or undefined for lists, discovery and listening. */
   readonly kind: Kind | undefined
   readonly method: string
   /** The name of a tool or prompt, the URI of a resource. */
@@ -45,7 +46,10 @@ export interface Request {
  * @category models
  * @since 0.1.0
  */
-export interface Answer extends ResultParts {}
+export interface Answer extends ResultParts {
+  /** Made by {@link refuse}: the request was turned away and did nothing. */
+  readonly refused?: true
+}
 
 /**
  * Turns a request away with a JSON-RPC error; the message goes to the client.
@@ -91,6 +95,14 @@ export type Middleware<R = never> = (
 ) => Effect.Effect<Answer, Failure, R | Invocation>
 
 /**
+ * The services that middleware needs.
+ *
+ * @category type-level
+ * @since 0.1.0
+ */
+export type Services<M extends Middleware<unknown>> = M extends Middleware<infer R> ? R : never
+
+/**
  * The result object of an answer, without how it ended.
  *
  * @category accessors
@@ -128,7 +140,9 @@ export const toolError = (text: string): Answer =>
  * @since 0.1.0
  */
 export const refuse = (request: Request, message: string): Effect.Effect<Answer, Rejected> =>
-  request.kind === "tool" ? Effect.succeed(toolError(message)) : Effect.fail(new Rejected({ message }))
+  request.kind === "tool"
+    ? Effect.succeed({ ...toolError(message), refused: true })
+    : Effect.fail(new Rejected({ message }))
 
 /**
  * Runs middleware for some kinds of requests only.
@@ -146,17 +160,19 @@ export const only = <R>(kinds: ReadonlyArray<Kind>, middleware: Middleware<R>): 
  * @category middleware
  * @since 0.1.0
  */
-export const timeout = (
-  limits: Duration.Input | Readonly<Record<string, Duration.Input>>
-): Middleware => {
-  const limitOf = byName(limits)
+export const timeout = (limits: OneDuration | Readonly<Record<string, Duration.Input>>): Middleware => {
+  const limitOf = byName(
+    isRecord(limits)
+      ? Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, Duration.fromInputUnsafe(limit)]))
+      : Duration.fromInputUnsafe(limits)
+  )
   return (request, next) => {
     const limit = request.kind === "tool" ? limitOf(request.name) : undefined
     return limit === undefined
       ? next
       : Effect.timeoutOrElse(next, {
         duration: limit,
-        orElse: () => refuse(request, `The tool took longer than ${Duration.format(Duration.fromInputUnsafe(limit))}`)
+        orElse: () => refuse(request, `The tool took longer than ${Duration.format(limit)}`)
       })
   }
 }
@@ -200,10 +216,13 @@ export const rateLimit = (options: {
   readonly key?: ((request: Request) => string) | undefined
 }): Middleware<RateLimiter> => {
   const keyOf = options.key ?? ((request: Request) => request.principal ?? "")
+  const window = Duration.fromInputUnsafe(options.window)
+  // Two limits of one caller, a minute's and a day's, must not count in one place.
+  const prefix = `fairlead/${options.limit}/${Duration.toMillis(window)}/`
   return (request, next) =>
     Effect.flatMap(RateLimiter, (limiter) =>
       Effect.matchEffect(
-        limiter.consume({ key: keyOf(request), limit: options.limit, window: options.window }),
+        limiter.consume({ key: prefix + keyOf(request), limit: options.limit, window }),
         {
           onSuccess: () => next,
           onFailure: ({ reason }) =>
@@ -215,12 +234,15 @@ export const rateLimit = (options: {
       ))
 }
 
-const byName = <A>(limits: A | Readonly<Record<string, A>>) => (name: string | undefined): A | undefined => {
-  if (!isRecord(limits)) return limits as A
-  const record = limits as Readonly<Record<string, A>>
-  return name !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
-}
+/** A duration for all tools: in an object, as `Duration.Input` may be one, the keys are names of tools. */
+type OneDuration = Duration.Duration | number | bigint | `${number} ${Duration.Unit}` | "Infinity"
 
-const isRecord = (u: unknown): boolean =>
-  typeof u === "object" && u !== null && !Array.isArray(u) && !Duration.isDuration(u) &&
-  Object.getPrototypeOf(u) === Object.prototype
+const byName =
+  <A extends number | Duration.Duration>(limits: A | Readonly<Record<string, A>>) =>
+  (name: string | undefined): A | undefined => {
+    if (!isRecord(limits)) return limits
+    return name !== undefined && Object.hasOwn(limits, name) ? limits[name] : undefined
+  }
+
+const isRecord = <A>(limits: A): limits is Extract<A, Readonly<Record<string, unknown>>> =>
+  typeof limits === "object" && !Array.isArray(limits) && !Duration.isDuration(limits)

@@ -50,8 +50,14 @@ export const layerMemory: Layer.Layer<Notifications> = Layer.effect(
       subscribe: (listener) =>
         Effect.gen(function*() {
           const subscription = yield* PubSub.subscribe(changes)
-          yield* Effect.forkScoped(Stream.runForEach(Stream.fromSubscription(subscription), listener))
+          yield* Effect.forkScoped(
+            Stream.runForEach(Stream.fromSubscription(subscription), (change) => guarded(listener(change)))
+          )
         })
     })
   })
 )
+
+/** A listener that dies misses this change. Were its subscription left without a reader, publishing would wait for ever. */
+const guarded = (told: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.catchCause(told, (cause) => Effect.logError("A change could not be told", cause))

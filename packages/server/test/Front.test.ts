@@ -41,7 +41,7 @@ const cancel = (requestId: unknown) => ({ jsonrpc: "2.0", method: notification.c
 
 describe("a channel", () => {
   it.effect(
-    verifies("BASE-2", "BASE-6", "BASE-18@server", "PAT-2")("answers each message with one message"),
+    verifies("BASE-2@server", "BASE-6", "BASE-18@server", "PAT-2@server")("answers each message with one message"),
     () =>
       Effect.gen(function*() {
         const { messages, receive } = yield* connect(McpServer.tool(Slow, () => Effect.succeed([Content.text("done")])))
@@ -298,6 +298,7 @@ describe("an HTTP front of one's own", () => {
         return true
       },
       onDrain: () => log.push("onDrain"),
+      abort: () => log.push("abort"),
       end: (chunk) => log.push(`end ${chunk.split("\n\n").length - 1}`)
     }
     return { log, responder }

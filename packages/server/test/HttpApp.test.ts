@@ -308,6 +308,6 @@ describe("as a web handler of the router", () => {
       yield* gate.started
       abort.abort()
       assert.isTrue(Exit.hasInterrupts(yield* gate.ended))
-      yield* Effect.promise(() => response.then(() => {}, () => {}))
+      yield* Effect.promise(() => Promise.allSettled([response]))
     }))
 })

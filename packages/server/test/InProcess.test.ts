@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { Call, Content, JsonRpc, Revision, Tool, Transport } from "@fairlead/protocol"
+import { Call, Content, type JsonRpc, Revision, Tool, Transport } from "@fairlead/protocol"
 import { InProcess, Invocation, McpEndpoint, McpServer } from "@fairlead/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -53,7 +53,7 @@ const connect = <A, E, R>(
 
 describe("the in-process transport", () => {
   it.effect(
-    verifies("PAT-2", "TR-1")("carries requests and answers as they would travel"),
+    verifies("PAT-2@server", "TR-1")("carries requests and answers as they would travel"),
     () =>
       Effect.gen(function*() {
         const { result, transport } = yield* connect(McpServer.tool(Slow, () => Effect.succeed([Content.text("done")])))

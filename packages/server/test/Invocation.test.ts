@@ -40,7 +40,7 @@ const correlationMeta = (correlation: unknown) => ({ meta: { [Call.metaKeys.corr
 
 describe("what a handler knows", () => {
   it.effect(
-    verifies("META-13", "META-15")("is what the request carries, the whole of its metadata"),
+    verifies("META-10")("is what the request carries, the whole of its metadata"),
     () =>
       Effect.gen(function*() {
         const capabilities = { sampling: {}, "com.example/x": { a: 1 } }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { Content, Revision, Tool } from "@fairlead/protocol"
+import { Call, Content, Revision, Tool } from "@fairlead/protocol"
 import { McpEndpoint, McpServer } from "@fairlead/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -84,6 +84,22 @@ describe("server/discover", () => {
             }
           }
         })
+      })
+  )
+
+  it.effect(
+    verifies("META-3@server", "META-2@server")("metadata of our own has keys that the protocol does not reserve"),
+    () =>
+      Effect.gen(function*() {
+        for (const key of Object.values(Call.metaKeys)) {
+          assert.isTrue(Revision.isMetaKey(key) && key.includes("/"), key)
+          assert.isFalse(Revision.isReservedMetaKey(key), key)
+        }
+        const server = yield* serve(ping)
+        for (const message of [request("server/discover"), request("tools/list"), call("ping"), request("other")]) {
+          const { result } = (yield* server.send(message)).json
+          assert.deepStrictEqual(Object.keys(result?._meta ?? {}), result === undefined ? [] : [meta.serverInfo])
+        }
       })
   )
 

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type * as SchemaGetter from "effect/SchemaGetter"
 import type * as Scope from "effect/Scope"
 import { expectTypeOf } from "vitest"
 
@@ -75,8 +76,8 @@ void Effect.runSync(Invocation.progress({ progress: 1 }))
 
 // Decoding and encoding may need services too.
 const Encoded = Schema.String.pipe(Schema.decodeTo(Schema.String, {
-  decode: SchemaGetterOf<Database>(),
-  encode: SchemaGetterOf<Secrets>()
+  decode: getterOf<Database>(),
+  encode: getterOf<Secrets>()
 }))
 const Coded = Tool.make("coded", { input: Schema.Struct({ a: Encoded }), output: Encoded })
 const coded = McpServer.tool(Coded, ({ a }) => Effect.succeed(a))
@@ -142,4 +143,4 @@ expectTypeOf<Effect.Error<typeof live>>().toEqualTypeOf<McpServer.DuplicateName>
 // @ts-expect-error: a handler of a list is typed from its tool as well
 McpServer.toolHandler(Search, () => Effect.succeed({ hits: [1] }))
 
-declare function SchemaGetterOf<R>(): import("effect/SchemaGetter").Getter<string, string, R>
+declare function getterOf<R>(): SchemaGetter.Getter<string, string, R>

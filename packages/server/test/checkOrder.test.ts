@@ -500,7 +500,7 @@ describe("the body", () => {
     })
 
   it.effect.each(["{", "", "nul", "{\"a\":}", "[1,]", "{}x"])(
-    verifies("BASE-2", "BASE-11", "BASE-12", "BASE-20", "GAP-10")("%s gets 400 with -32700 and no id"),
+    verifies("BASE-2@server", "BASE-11", "BASE-12@server", "BASE-20", "GAP-10")("%s gets 400 with -32700 and no id"),
     (body) =>
       Effect.gen(function*() {
         const answer = yield* post(body)
@@ -509,13 +509,13 @@ describe("the body", () => {
       })
   )
 
-  it.effect(verifies("BASE-2")("bytes that are not UTF-8 get 400 with -32700"), () =>
+  it.effect(verifies("BASE-2@server")("bytes that are not UTF-8 get 400 with -32700"), () =>
     Effect.gen(function*() {
       const bytes = Buffer.from(JSON.stringify(call("plain", { n: 1 }, { meta: { "a/b": "é" } })), "latin1")
       assertErrorWithoutId(yield* post(bytes), 400, codes.parseError)
     }))
 
-  it.effect(verifies("BASE-2")("text beyond ASCII comes and goes unchanged"), () =>
+  it.effect(verifies("BASE-2@server")("text beyond ASCII comes and goes unchanged"), () =>
     Effect.gen(function*() {
       const Echo = Tool.make("echo", { input: Schema.Struct({ text: Schema.String }), output: Schema.String })
       const server = yield* serve(McpServer.tool(Echo, ({ text }) => Effect.succeed(text)))
@@ -537,7 +537,7 @@ describe("the body", () => {
     JSON.stringify({ ...call("plain"), params: null }),
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":${"[".repeat(64)}${"]".repeat(64)}}}`
   ])(
-    verifies("BASE-18@server", "BASE-11", "BASE-12", "BASE-20")("%s gets 400 with -32600"),
+    verifies("BASE-18@server", "BASE-11", "BASE-12@server", "BASE-20")("%s gets 400 with -32600"),
     (body) =>
       Effect.gen(function*() {
         const answer = yield* post(body)
@@ -647,7 +647,7 @@ describe("_meta", () => {
     "a/b_",
     "a b",
     ""
-  ])(verifies("META-1")("the key '%s' gets 400 with -32602"), (key) =>
+  ])(verifies("META-1@server")("the key '%s' gets 400 with -32602"), (key) =>
     Effect.gen(function*() {
       const answer = yield* withHeaders({}, call("plain", {}, { meta: { [key]: 1 } }))
       assertError(answer, 400, codes.invalidParams)
@@ -664,7 +664,7 @@ describe("_meta", () => {
     "traceparent",
     "0"
   ])(
-    verifies("META-1", "META-4", "BASE-21")("the key %s with any value is let through"),
+    verifies("META-1@server", "META-4@server", "BASE-21@server")("the key %s with any value is let through"),
     (key) =>
       Effect.gen(function*() {
         for (const value of [null, 1, "text", { a: [1] }]) {
@@ -681,7 +681,7 @@ describe("_meta", () => {
       [meta.logLevel, ["loud", 3, null]],
       ["io.github.gleam-dream/idempotency-key", ["", "a b", "é", "x".repeat(129), 1, null]]
     ] as const
-  )(verifies("META-4")("a malformed %s gets -32602"), ([key, values]) =>
+  )(verifies("META-4@server")("a malformed %s gets -32602"), ([key, values]) =>
     Effect.gen(function*() {
       for (const value of values) {
         const answer = yield* withHeaders({}, call("plain", {}, { meta: { [key]: value } }))
@@ -708,7 +708,7 @@ describe("_meta", () => {
     }))
 
   it.effect(
-    verifies("META-12a", "BASE-21")("capabilities that the revision does not define are tolerated"),
+    verifies("META-12a", "BASE-21@server")("capabilities that the revision does not define are tolerated"),
     () =>
       Effect.gen(function*() {
         const capabilities = { roots: { listChanged: true }, teleport: {}, sampling: null }
@@ -738,7 +738,7 @@ describe("the standard headers", () => {
       ["the empty form", { "mcp-name": "=?base64?=" }]
     ] as const
   )(
-    verifies("HDR-2", "HDR-4", "HDR-7", "HDR-8")("%s gets 400 with -32020 and the id"),
+    verifies("HDR-2", "HDR-4", "HDR-7@server", "HDR-8")("%s gets 400 with -32020 and the id"),
     ([, headers]) =>
       Effect.gen(function*() {
         assertError(yield* withHeaders(headers), 400, codes.headerMismatch)
@@ -761,7 +761,7 @@ describe("the standard headers", () => {
       })
   )
 
-  it.effect(verifies("HDR-7")("header names count without case"), () =>
+  it.effect(verifies("HDR-7@server")("header names count without case"), () =>
     Effect.gen(function*() {
       const { "mcp-method": method, "mcp-name": name } = headersOf(call("plain"))
       const answer = yield* withHeaders({
@@ -961,7 +961,7 @@ describe("the capabilities of the client", () => {
 
 describe("every answer", () => {
   it.effect(
-    verifies("BASE-12", "BASE-13@server", "BASE-14", "BASE-15")(
+    verifies("BASE-12@server", "BASE-13@server", "BASE-14", "BASE-15@server")(
       "has no code but those of JSON-RPC and of the revision"
     ),
     () =>

@@ -29,7 +29,7 @@ const timeout = (millis: unknown) => ({ meta: { [Call.metaKeys.timeoutMillis]: m
 
 describe("the deadline", () => {
   it.effect(
-    verifies("CAN-9")("is 30 seconds: then 504 with -32603 and the id, and the handler is interrupted"),
+    verifies("CAN-9@server")("is 30 seconds: then 504 with -32603 and the id, and the handler is interrupted"),
     () =>
       Effect.gen(function*() {
         const gate = makeGate()

@@ -138,15 +138,19 @@ export const listen = Effect.fnUntraced(function*(
  */
 const close = (server: Http.Server, answering: ReadonlySet<Http.ServerResponse>) =>
   Effect.callback<void>((resume) => {
-    const end = () => server.closeAllConnections()
-    const timer = setTimeout(end, flushTimeout)
-    server.close(() => {
+    const leaving = new Set([...answering].filter((response) => response.writableEnded))
+    const end = () => {
       clearTimeout(timer)
-      resume(Effect.void)
-    })
-    const endWhenDone = () => {
-      if (![...answering].some((response) => response.writableEnded)) end()
+      server.close(() => resume(Effect.void))
+      server.closeAllConnections()
     }
-    for (const response of answering) response.on("close", endWhenDone)
-    endWhenDone()
+    // Not before: Node takes a connection for idle as soon as its answer is written, and cuts what has not left.
+    const timer = setTimeout(end, flushTimeout)
+    if (leaving.size === 0) return end()
+    for (const response of leaving) {
+      response.on("close", () => {
+        leaving.delete(response)
+        if (leaving.size === 0) end()
+      })
+    }
   })

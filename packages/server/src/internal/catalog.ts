@@ -36,6 +36,8 @@ export interface Catalog {
   readonly add: (entry: Entry) => boolean
   /** Whether there was one. */
   readonly remove: (kind: Kind, name: string) => boolean
+  /** Removes this one, and not another that has its name now. */
+  readonly removeEntry: (entry: Entry) => void
   readonly tool: (name: string) => ToolEntry | undefined
   readonly prompt: (name: string) => PromptEntry | undefined
   readonly resource: (uri: string) => ResourceEntry | undefined
@@ -46,8 +48,6 @@ export interface Catalog {
   ) => Iterable<{ readonly entry: TemplateEntry; readonly values: UriTemplate.Values }>
   readonly names: (kind: Kind) => ReadonlyArray<string>
   readonly listing: (kind: Kind) => Listing
-  /** Counts the changes of a kind; cursors are bound to it. */
-  readonly revision: (kind: Kind) => number
   readonly hasCapability: (name: string) => boolean
   readonly discovery: () => string
   /** The cache members of a kind's list. */
@@ -69,7 +69,8 @@ export const makeCatalog = (identity: Identity): Catalog => {
     resourceTemplate: new Map(),
     prompt: new Map()
   }
-  const revisions: Record<Kind, number> = { tool: 0, resource: 0, resourceTemplate: 0, prompt: 0 }
+  // Two templates of one shape match the same URIs.
+  const shapes = new Set<string>()
   const listings = new Map<Kind, Listing>()
   const listeners: Array<(kind: Kind) => void> = []
   // What was offered once stays a capability: a list may be empty, its method stays.
@@ -84,7 +85,6 @@ export const makeCatalog = (identity: Identity): Catalog => {
   const hints = Object.fromEntries(kinds.map((kind) => [kind, cacheMembers(identity.cache[kind])]))
 
   const changed = (kind: Kind) => {
-    revisions[kind]++
     listings.delete(kind)
     discovery = undefined
     if (kind === "resourceTemplate") ordered = undefined
@@ -93,14 +93,21 @@ export const makeCatalog = (identity: Identity): Catalog => {
 
   const orderedTemplates = () =>
     ordered ??= [...byKind.resourceTemplate.values() as IterableIterator<TemplateEntry>].sort((a, b) =>
-      b.template.uriTemplate.literalLength - a.template.uriTemplate.literalLength || compare(a.name, b.name)
+      UriTemplate.Specificity(a.template.uriTemplate, b.template.uriTemplate)
     )
 
   const isTaken = (entry: Entry): boolean =>
-    byKind[entry.kind].has(entry.name) || (
-      entry.kind === "resourceTemplate" &&
-      orderedTemplates().some((other) => other.template.uriTemplate.shape === entry.template.uriTemplate.shape)
-    )
+    byKind[entry.kind].has(entry.name) ||
+    (entry.kind === "resourceTemplate" && shapes.has(entry.template.uriTemplate.shape))
+
+  const remove = (kind: Kind, name: string): boolean => {
+    const entry = byKind[kind].get(name)
+    if (entry === undefined) return false
+    byKind[kind].delete(name)
+    if (entry.kind === "resourceTemplate") shapes.delete(entry.template.uriTemplate.shape)
+    changed(kind)
+    return true
+  }
 
   const names = (kind: Kind) => [...byKind[kind].keys()].sort(compare)
 
@@ -123,15 +130,15 @@ export const makeCatalog = (identity: Identity): Catalog => {
     add: (entry) => {
       if (isTaken(entry)) return false
       byKind[entry.kind].set(entry.name, entry)
+      if (entry.kind === "resourceTemplate") shapes.add(entry.template.uriTemplate.shape)
       offered.add(capabilityOf[entry.kind])
       if ("completers" in entry && entry.completers.size > 0) offered.add("completions")
       changed(entry.kind)
       return true
     },
-    remove: (kind, name) => {
-      const existed = byKind[kind].delete(name)
-      if (existed) changed(kind)
-      return existed
+    remove,
+    removeEntry: (entry) => {
+      if (byKind[entry.kind].get(entry.name) === entry) remove(entry.kind, entry.name)
     },
     tool: (name) => byKind.tool.get(name) as ToolEntry | undefined,
     prompt: (name) => byKind.prompt.get(name) as PromptEntry | undefined,
@@ -152,7 +159,6 @@ export const makeCatalog = (identity: Identity): Catalog => {
       listings.set(kind, listing)
       return listing
     },
-    revision: (kind) => revisions[kind],
     hasCapability: (name) => offered.has(name),
     discovery: () =>
       discovery ??= [

@@ -33,11 +33,6 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
     if (options.maxRequests !== undefined && inFlight.size >= options.maxRequests) {
       return send(failure(request.id, overloaded()).text)
     }
-    let exchange: Exchange | undefined
-    // A cancelled id may be in use again when its first request ends.
-    const forget = () => {
-      if (exchange !== undefined && inFlight.get(key) === exchange) inFlight.delete(key)
-    }
     host.serve({
       sink: {
         event: (message) => closed || options.send(message),
@@ -46,7 +41,8 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
         keepAlive: () => {},
         isShared: true,
         answer: ({ text }) => {
-          forget()
+          // A request that was cancelled is not answered, so this is the one that has the id now.
+          inFlight.delete(key)
           send(text)
         }
       },
@@ -55,9 +51,8 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
       info: { transport: options.transport, method: undefined, url: undefined, header: noHeader },
       header: undefined,
       services: options.services,
-      admitted: (it) => {
-        exchange = it
-        inFlight.set(key, it)
+      admitted: (exchange) => {
+        inFlight.set(key, exchange)
       },
       read: () => Result.succeed(request)
     })

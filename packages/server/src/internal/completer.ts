@@ -17,13 +17,21 @@ export type AnyComplete = (
 
 /** The codec of each field of a struct, between its text and its value. */
 const fieldCodecs = (schema: Schema.Top): ReadonlyMap<string, Schema.Codec<unknown, unknown>> => {
-  const ast = schema.ast
+  const ast = structOf(schema.ast)
   if (ast._tag !== "Objects") return new Map()
   return new Map(ast.propertySignatures.map(({ name, type }) => [
     String(name),
     Schema.toCodecStringTree(Schema.make<Schema.Codec<unknown>>(SchemaAST.isOptional(type) ? required(type) : type))
   ]))
 }
+
+/** The fields of a class stand behind it. */
+const structOf = (ast: SchemaAST.AST): SchemaAST.AST =>
+  ast._tag === "Declaration" ? ast.encoding?.at(-1)?.to ?? ast : ast._tag === "Suspend" ? structOf(ast.thunk()) : ast
+
+/** The first name that is completed and that no request can ask for, as a schema that renames its fields leaves one. */
+export const notOnTheWire = (completers: Completers, names: ReadonlyArray<string>): string | undefined =>
+  [...completers.keys()].find((name) => !names.includes(name))
 
 const required = (type: SchemaAST.AST): SchemaAST.AST => {
   if (type._tag !== "Union") return type

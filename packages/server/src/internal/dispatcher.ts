@@ -18,7 +18,8 @@ import { type View, viewOf } from "./access.ts"
 import type { Catalog } from "./catalog.ts"
 import type { Completer, Entry, Kind, ResultParts } from "./entry.ts"
 import type { Exchange } from "./exchange.ts"
-import { type Filter, readFilter } from "./hub.ts"
+import type { Listen as Listening } from "./exchange.ts"
+import { readFilter } from "./hub.ts"
 import type { InputRounds } from "./inputState.ts"
 import type { Lists } from "./lists.ts"
 import { headerMismatch, invalidParams, methodNotFound, missingCapability, RpcError } from "./reply.ts"
@@ -33,9 +34,8 @@ export interface Work {
 }
 
 /** A stream that stays open. */
-export interface Listen {
+export interface Listen extends Listening {
   readonly _tag: "Listen"
-  readonly filter: Filter
 }
 
 /** Closes the scope of a request with the effect. */
@@ -121,6 +121,19 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
       }))
   }
 
+  const merged = new WeakMap<Context.Context<never>, Context.Context<never>>()
+
+  /** The services of a handler and those of middleware: a handler may be registered where the latter are not. */
+  const withEndpoint = (context: Context.Context<never>): Context.Context<never> => {
+    if (context === options.context) return context
+    let known = merged.get(context)
+    if (known === undefined) {
+      known = Context.merge(options.context, context)
+      merged.set(context, known)
+    }
+    return known
+  }
+
   /** Work with the services of a handler. */
   const work = (
     { exchange, services }: Incoming,
@@ -128,7 +141,8 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     effect: Effect.Effect<string, RpcError>
   ): Work => {
     const scope = Scope.makeUnsafe()
-    const base = services === undefined ? entry.context : Context.merge(entry.context, services)
+    const own = middleware.length === 0 ? entry.context : withEndpoint(entry.context)
+    const base = services === undefined ? own : Context.merge(own, services)
     return { _tag: "Work", effect: closing(scope, effect), context: exchange.provide(base, scope) }
   }
 
@@ -182,10 +196,11 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     if (fixed !== undefined) {
       return view?.uses(fixed) === false ? unknownResource(uri) : asking(incoming, fixed, fixed.run(uri))
     }
-    for (const { entry, values } of catalog.templates(uri)) {
-      if (view?.uses(entry) !== false) return asking(incoming, entry, entry.run({ uri, values }))
-    }
-    return unknownResource(uri)
+    const found = firstTemplate(uri)
+    // The most specific one decides: what is hidden does not become visible through another one.
+    return found === undefined || view?.uses(found.entry) === false
+      ? unknownResource(uri)
+      : asking(incoming, found.entry, found.entry.run({ uri, values: found.values }))
   }
 
   const getPrompt = (incoming: Incoming): RpcError | Work => {
@@ -208,12 +223,12 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     const entry = ref["type"] === "ref/prompt" && typeof ref["name"] === "string"
       ? catalog.prompt(ref["name"])
       : ref["type"] === "ref/resource" && typeof ref["uri"] === "string"
-      ? catalog.templateNamed(ref["uri"]) ?? firstTemplate(ref["uri"])
+      ? catalog.templateNamed(ref["uri"]) ?? firstTemplate(ref["uri"])?.entry
       : undefined
     if (entry === undefined || viewFor(incoming)?.uses(entry) === false) {
       return invalidParams("params.ref names nothing that is completed")
     }
-    const known = Json.isObject(context) ? context["arguments"] ?? {} : {}
+    const known = context === undefined ? {} : Json.isObject(context) ? context["arguments"] ?? {} : undefined
     if (!Json.isObject(known) || Object.values(known).some((value) => typeof value !== "string")) {
       return invalidParams("params.context.arguments must be an object of strings")
     }
@@ -224,7 +239,7 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
   }
 
   const firstTemplate = (uri: string) => {
-    for (const { entry } of catalog.templates(uri)) return entry
+    for (const found of catalog.templates(uri)) return found
     return undefined
   }
 
@@ -248,11 +263,36 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     )
   }
 
-  const listen = ({ exchange, request }: Incoming): RpcError | Listen => {
+  const listen = (incoming: Incoming): RpcError | Listen | Work => {
+    const { exchange, request } = incoming
     if (!catalog.identity.listens) return methodNotFound()
     const filter = readFilter(request.params["notifications"], catalog.hasCapability)
     if (filter instanceof RpcError) return filter
-    return exchange.canListen() ?? { _tag: "Listen", filter }
+    const refused = exchange.canListen()
+    if (refused !== undefined) return refused
+    const listening = { filter, hears: hearsFor(incoming) }
+    if (middleware.length === 0) return { _tag: "Listen", ...listening }
+    const run = Effect.as(exchange.listenInFiber(listening), noParts)
+    return work(
+      incoming,
+      { context: options.context },
+      Effect.map(around(incoming, undefined, undefined, run), finished)
+    )
+  }
+
+  /** Of a resource that a caller may not use it hears nothing, whenever that is registered. */
+  const hearsFor = (incoming: Incoming): Listen["hears"] => {
+    const view = viewFor(incoming)
+    if (view === undefined) return undefined
+    return (uri) => {
+      const entry = catalog.resource(uri) ?? firstTemplate(uri)?.entry
+      try {
+        return entry === undefined || view.uses(entry)
+      } catch {
+        // A policy that throws must not reach whoever tells of the change.
+        return false
+      }
+    }
   }
 
   const answer = (incoming: Incoming): Prepared => {
@@ -307,10 +347,18 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
       const malformed = checkOptionalMeta(revision, found)
       if (malformed !== undefined) return malformed
       exchange.accept(found)
-      return answer(incoming)
+      try {
+        return answer(incoming)
+      } catch (defect) {
+        // A policy threw. It ends as a handler that dies: masked, and in the log.
+        return { _tag: "Work", effect: Effect.die(defect), context: options.context }
+      }
     }
   }
 }
+
+/** The result of a stream: it has told its client already. */
+const noParts: ResultParts = { members: "", meta: undefined }
 
 /** Nothing is offered for an argument that nobody completes. */
 const nothing: Completer = () => Effect.succeed({ members: "\"completion\":{\"values\":[]}", meta: undefined })

@@ -112,7 +112,7 @@ export const makeEndpoint = (
     context
   })
   const running = new Set<Exchange>()
-  const onIdle = new Set<() => void>()
+  const idleListeners = new Set<() => void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
   let arriving = 0
@@ -135,12 +135,13 @@ export const makeEndpoint = (
     maxResponseBytes: settings.maxResponseBytes,
     hub,
     maxListeners: settings.maxListeners,
+    isStopping: () => isStopping,
     logs: settings.logs,
     listenResult: (id) => `{${catalog.resultEnd({ [Revision.meta.subscriptionId]: id })}`,
     nextInvocationId: () => `${instance}-${++invocations}`,
     ended: (exchange) => {
       running.delete(exchange)
-      if (running.size === 0) { for (const done of onIdle) done() }
+      if (running.size === 0) { for (const listener of idleListeners) listener() }
     },
     overstays: (count) => {
       overstayed += count
@@ -175,7 +176,7 @@ export const makeEndpoint = (
     const prepared = dispatcher.prepare({ exchange, request: message.success, headers: header, services })
     if (prepared instanceof RpcError) return exchange.finish(failure(exchange.id, prepared))
     if (typeof prepared === "string") return exchange.finish(success(exchange.id!, prepared))
-    if (prepared._tag === "Listen") return exchange.listen(prepared.filter)
+    if (prepared._tag === "Listen") return exchange.listen(prepared)
     exchange.run(prepared.effect, prepared.context)
   }
 
@@ -199,7 +200,7 @@ export const makeEndpoint = (
         const prepared = dispatcher.prepare({ exchange, request: message.success, headers: header, services })
         if (prepared instanceof RpcError) return Effect.fail(prepared)
         if (typeof prepared === "string") return Effect.succeed(prepared)
-        if (prepared._tag === "Listen") return exchange.listenInFiber(prepared.filter)
+        if (prepared._tag === "Listen") return Effect.as(exchange.listenInFiber(prepared), noAnswer)
         return Effect.provideContext(prepared.effect, prepared.context)
       }
     )
@@ -271,19 +272,25 @@ export const makeEndpoint = (
     makeChannel(options, { serve, maxJsonDepth: settings.maxJsonDepth })
 
   /**
-   * Waits until nothing runs. A callback and not a race: in a finalizer, which cannot be interrupted, a race would wait for
-   * its slower side, and in one of an interrupted fiber an interruptible wait would end at once.
+   * Waits until nothing runs, or the time is over. Not a race of effects: in a finalizer both sides would be
+   * uninterruptible, so that it waits for the slower one, or, made interruptible, end at once in a fiber that is
+   * interrupted, as the main fiber of a program is by a signal.
    */
-  const awaitIdle = (millis: number): Effect.Effect<void> =>
+  const awaitIdle = (millis: number) =>
     Effect.callback<void>((resume) => {
-      if (running.size === 0 || millis <= 0) return resume(Effect.void)
+      let stopTimer = () => {}
       const done = () => {
+        idleListeners.delete(done)
         stopTimer()
-        onIdle.delete(done)
         resume(Effect.void)
       }
-      const stopTimer = Timer.after(context, millis, done)
-      onIdle.add(done)
+      if (running.size === 0) return done()
+      idleListeners.add(done)
+      stopTimer = Timer.after(context, millis, done)
+      return Effect.sync(() => {
+        idleListeners.delete(done)
+        stopTimer()
+      })
     })
 
   const stop = Effect.gen(function*() {
@@ -303,7 +310,7 @@ export const makeEndpoint = (
   return { http, connect, isReady, publish: hub.publish, stop }
 }
 
-/** The result text of what has no answer; the exchange knows that no request stands behind it. */
+/** The result text of what has no answer: no request stands behind it, or its stream has ended already. */
 const noAnswer = ""
 const notARequest = "Only requests and notifications are served here"
 

@@ -75,9 +75,12 @@ export const makeHttpSink = (
     if (closed || waiting === "") return
     const chunk = waiting
     waiting = ""
-    if (responder.write(chunk)) {
-      if (resumes.length > 0) drained()
-    } else if (!blocked) {
+    if (push(chunk) && resumes.length > 0) drained()
+  }
+
+  const push = (chunk: string): boolean => {
+    if (responder.write(chunk)) return true
+    if (!blocked) {
       blocked = true
       responder.onDrain(drained)
       stopWait = writeWait.start(() => {
@@ -85,6 +88,7 @@ export const makeHttpSink = (
         writeWait.onOver()
       })
     }
+    return false
   }
 
   const write = (message: string) => {
@@ -111,8 +115,9 @@ export const makeHttpSink = (
     },
     streams: accepted.events,
     keepAlive: () => {
-      // A comment: no event, and every client ignores it.
-      if (open && !closed && !blocked && waiting === "") responder.write(":\n\n")
+      // A comment: no event, and every client ignores it. One waits for a client that does not read, not one more each
+      // time.
+      if (open && !closed && !blocked && waiting === "") push(":\n\n")
     },
     isShared: false,
     answer: ({ plain, status, text }) => {

@@ -17,7 +17,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { type InputRound, Invocation, Principal } from "../Invocation.ts"
-import type { Filter, Hub, Listener } from "./hub.ts"
+import type { Filter, Hub, Listener, Mark } from "./hub.ts"
 import { InterruptedBy, type InterruptReason } from "./interruption.ts"
 import { logLevels } from "./logging.ts"
 import {
@@ -30,10 +30,11 @@ import {
   responseTooLarge,
   type RpcError,
   stopped,
+  stopping,
   success,
   tooManyListeners
 } from "./reply.ts"
-import { noState, Round, type RoundState } from "./round.ts"
+import { noRound, noState, Round, type RoundState } from "./round.ts"
 import type { Sink } from "./sink.ts"
 
 /** What an exchange needs of its endpoint. */
@@ -44,6 +45,7 @@ export interface Host {
   readonly maxResponseBytes: number
   readonly hub: Hub
   readonly maxListeners: number
+  readonly isStopping: () => boolean
   /** Whether handlers may send log messages. */
   readonly logs: boolean
   readonly nextInvocationId: () => string
@@ -77,6 +79,7 @@ export class Exchange {
   private knownCorrelation: string | undefined
   private abort: AbortController | undefined = undefined
   private lastProgress = -Infinity
+  private readonly since: Mark
   private listener: Listener | undefined = undefined
   private onListenEnd: (() => void) | undefined = undefined
   private rounds: Rounds | undefined = undefined
@@ -91,6 +94,7 @@ export class Exchange {
     this.sink = sink
     this.knownCorrelation = Call.isCarriable(correlation) ? correlation : undefined
     this.deadline = deadline
+    this.since = host.hub.mark()
   }
 
   get correlation(): string {
@@ -162,22 +166,36 @@ export class Exchange {
   /** Why there can be no stream, if there can be none. */
   canListen(): RpcError | undefined {
     if (!this.sink.streams) return notAStream()
+    // What came before the endpoint began to stop may have waited for its context.
+    if (this.host.isStopping()) return stopping()
     return this.host.hub.size() >= this.host.maxListeners ? tooManyListeners() : undefined
   }
 
   /** The same in the fiber of the request, whose scope stays open with the stream. */
-  listenInFiber(filter: Filter): Effect.Effect<string> {
-    return Effect.callback<string>((resume) => {
+  listenInFiber(listen: Listen): Effect.Effect<void, RpcError> {
+    return Effect.callback<void, RpcError>((resume) => {
+      if (this.answered) return resume(Effect.void)
+      // Others may have come while this one waited.
+      const refused = this.canListen()
+      if (refused !== undefined) return resume(Effect.fail(refused))
       this.deadline = Infinity
       this.stopDeadline?.()
-      this.onListenEnd = () => resume(Effect.succeed(""))
-      this.listen(filter)
+      this.onListenEnd = () => resume(Effect.void)
+      this.listen(listen)
+      // Middleware may end a stream: its client hears that it is over.
+      return Effect.sync(() => this.endListening(undefined))
     })
   }
 
   /** Opens a stream of notifications; it has no deadline. One that can tell of nothing ends at once. */
-  listen(filter: Filter): void {
-    const listener = this.host.hub.listen(this.request!.id, filter, this.sink)
+  listen({ filter, hears }: Listen): void {
+    const listener = this.host.hub.listen({
+      id: this.request!.id,
+      filter,
+      sink: this.sink,
+      since: this.since,
+      hears
+    })
     this.listener = listener
     // Opening it may have made the client go away.
     if (this.interrupted !== undefined) this.endListening(this.interrupted)
@@ -213,9 +231,9 @@ export class Exchange {
   }
 
   /** This run of the handler, for what it asks. */
-  get round(): Round {
+  get round(): InputRound {
+    if (this.rounds === undefined) return noRound
     if (this.madeRound === undefined) {
-      if (this.rounds === undefined) throw new Error("Input cannot be asked for here")
       this.madeRound = new Round({
         capabilities: this.capabilities,
         cut: () => this.interruptFiber("input")
@@ -227,12 +245,16 @@ export class Exchange {
   /** The handler of a round has ended, or its grace has: the client is asked. */
   private finishRound(): void {
     const { madeRound, rounds } = this
-    if (this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
+    // The client may have gone, or its deadline may have passed, while the handler came to its end.
+    if (this.answered || this.finishing !== undefined || madeRound === undefined || rounds === undefined) return
     this.finishing = Effect.runForkWith(this.host.context)(rounds.finish(madeRound))
     this.finishing.addObserver((exit) => {
-      if (Exit.isSuccess(exit)) this.answer(success(this.request!.id, exit.value))
-      else this.onFailure(exit.cause)
-      if (this.handlerOver) this.end()
+      try {
+        if (Exit.isSuccess(exit)) this.answer(success(this.request!.id, exit.value))
+        else this.onFailure(exit.cause)
+      } finally {
+        if (this.handlerOver) this.end()
+      }
     })
   }
 
@@ -294,10 +316,8 @@ export class Exchange {
   private onRoundExit(): void {
     this.handlerOver = true
     this.finishRound()
-    if (this.finishing?.pollUnsafe() !== undefined) {
-      this.stopDeadline?.()
-      if (!this.over) this.end()
-    }
+    // While the result is made, making it gives the slot back.
+    if (this.finishing === undefined || this.finishing.pollUnsafe() !== undefined) this.end()
   }
 
   private onFailure(cause: Cause.Cause<RpcError>): void {
@@ -334,11 +354,16 @@ export class Exchange {
     return Math.max(0, this.deadline - Timer.now(this.host.context))
   }
 
+  /** Whether there may be messages about the request itself: not after its answer, and never on a listen stream. */
+  private get mayTell(): boolean {
+    return !this.answered && this.request?.method !== Revision.method.listen
+  }
+
   progress(report: Call.Progress): Effect.Effect<void> {
     return Effect.suspend(() => {
       const token = this.meta[Revision.meta.progressToken]
       const { progress, total } = report
-      if (token === undefined || this.answered || !(progress > this.lastProgress && progress < Infinity)) {
+      if (token === undefined || !this.mayTell || !(progress > this.lastProgress && progress < Infinity)) {
         return Effect.void
       }
       this.lastProgress = progress
@@ -356,7 +381,7 @@ export class Exchange {
   log(level: Messages.LogLevel, data: Json.Value, logger: string | undefined): Effect.Effect<void> {
     return Effect.suspend(() => {
       const wanted = this.meta[Revision.meta.logLevel]
-      if (!this.host.logs || wanted === undefined || this.answered) return Effect.void
+      if (!this.host.logs || wanted === undefined || !this.mayTell) return Effect.void
       if (logLevels.indexOf(level) < logLevels.indexOf(wanted as Messages.LogLevel)) return Effect.void
       return this.emit(JsonRpc.encodeNotification(Revision.notification.message, {
         level,
@@ -373,6 +398,12 @@ export class Exchange {
     if (this.sink.event(message)) return Effect.void
     return Effect.callback<void>((resume) => this.sink.onDrain(() => resume(Effect.void)))
   }
+}
+
+/** What a stream tells of. */
+export interface Listen {
+  readonly filter: Filter
+  readonly hears: ((uri: string) => boolean) | undefined
 }
 
 /** How a request that may ask for input goes from round to round. */

@@ -20,6 +20,22 @@ export interface Filter {
   readonly resourceSubscriptions?: ReadonlyArray<string>
 }
 
+type ListFilter = Exclude<keyof Filter, "resourceSubscriptions">
+
+/** How often each list has changed. */
+export type Mark = Readonly<Record<ListFilter, number>>
+
+/** A request to listen. */
+export interface Listening {
+  readonly id: JsonRpc.RequestId
+  readonly filter: Filter
+  readonly sink: Sink
+  /** When the request came: what changed since then is told after the acknowledgement. */
+  readonly since: Mark
+  /** Whether the caller may hear of a resource; absent: of all. */
+  readonly hears: ((uri: string) => boolean) | undefined
+}
+
 export interface Listener {
   readonly close: () => void
   /** What it is told with its last answer. */
@@ -28,7 +44,9 @@ export interface Listener {
 
 export interface Hub {
   /** Acknowledges and begins to tell. */
-  readonly listen: (id: JsonRpc.RequestId, filter: Filter, sink: Sink) => Listener
+  readonly listen: (listening: Listening) => Listener
+  /** Where the lists are now; one object until one of them changes. */
+  readonly mark: () => Mark
   readonly publish: (change: Change) => void
   readonly size: () => number
 }
@@ -45,12 +63,21 @@ const listMethod: Readonly<Record<Kind, string>> = {
   resourceTemplate: notification.resourcesListChanged
 }
 
-const listFilter: Readonly<Record<Kind, keyof Filter>> = {
+const listFilter: Readonly<Record<Kind, ListFilter>> = {
   tool: "toolsListChanged",
   prompt: "promptsListChanged",
   resource: "resourcesListChanged",
   resourceTemplate: "resourcesListChanged"
 }
+
+/** The kind by which the change of a list is told. */
+const kindOf: Readonly<Record<ListFilter, Kind>> = {
+  toolsListChanged: "tool",
+  promptsListChanged: "prompt",
+  resourcesListChanged: "resource"
+}
+
+const listFilters = Object.keys(kindOf) as ReadonlyArray<ListFilter>
 
 /** Reads a filter; what is offered decides what of it is honoured. */
 export const readFilter = (
@@ -61,7 +88,7 @@ export const readFilter = (
     return invalidParams("params.notifications must be an object")
   }
   const wanted = value as Json.Object
-  for (const key of ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] as const) {
+  for (const key of listFilters) {
     if (wanted[key] !== undefined && typeof wanted[key] !== "boolean") {
       return invalidParams(`params.notifications.${key} must be a boolean`)
     }
@@ -86,6 +113,7 @@ interface Open {
   readonly sink: Sink
   readonly filter: Filter
   readonly uris: ReadonlySet<string>
+  readonly hears: Listening["hears"]
   /** Messages to send when the client reads again, each once. */
   readonly pending: Set<string>
   blocked: boolean
@@ -94,6 +122,7 @@ interface Open {
 export const makeHub = (context: Context.Context<never>, keepAliveMillis: number): Hub => {
   const listeners = new Set<Open>()
   let stopKeepAlive: (() => void) | undefined
+  let mark: Mark = { toolsListChanged: 0, promptsListChanged: 0, resourcesListChanged: 0 }
 
   /** A message in two halves, between which the subscription id stands. */
   const render = (change: Change): readonly [string, string] => {
@@ -111,7 +140,7 @@ export const makeHub = (context: Context.Context<never>, keepAliveMillis: number
   const isWanted = (listener: Open, change: Change): boolean =>
     change._tag === "ListChanged"
       ? listener.filter[listFilter[change.kind]] === true
-      : listener.uris.has(change.uri)
+      : listener.uris.has(change.uri) && listener.hears?.(change.uri) !== false
 
   const flush = (listener: Open) => {
     listener.blocked = false
@@ -132,6 +161,16 @@ export const makeHub = (context: Context.Context<never>, keepAliveMillis: number
     listener.sink.onDrain(() => flush(listener))
   }
 
+  /** A change that came while the listener was opening is not lost: its client may have listed before. */
+  const tellSince = (listener: Open, since: Mark) => {
+    if (since === mark) return
+    for (const key of listFilters) {
+      if (since[key] === mark[key] || listener.filter[key] !== true) continue
+      const [head, tail] = render({ _tag: "ListChanged", kind: kindOf[key] })
+      send(listener, head + listener.subscription + tail)
+    }
+  }
+
   const keepAlive = () => {
     stopKeepAlive = undefined
     for (const { sink } of listeners) sink.keepAlive()
@@ -144,12 +183,13 @@ export const makeHub = (context: Context.Context<never>, keepAliveMillis: number
   }
 
   return {
-    listen: (id, filter, sink) => {
+    listen: ({ filter, hears, id, since, sink }) => {
       const listener: Open = {
         subscription: JSON.stringify(id),
         sink,
         filter,
         uris: new Set(filter.resourceSubscriptions ?? []),
+        hears,
         pending: new Set(),
         blocked: false
       }
@@ -159,6 +199,7 @@ export const makeHub = (context: Context.Context<never>, keepAliveMillis: number
       })
       listeners.add(listener)
       send(listener, acknowledged)
+      tellSince(listener, since)
       scheduleKeepAlive()
       return {
         id,
@@ -172,7 +213,12 @@ export const makeHub = (context: Context.Context<never>, keepAliveMillis: number
         }
       }
     },
+    mark: () => mark,
     publish: (change) => {
+      if (change._tag === "ListChanged") {
+        const key = listFilter[change.kind]
+        mark = { ...mark, [key]: mark[key] + 1 }
+      }
       if (listeners.size === 0) return
       const [head, tail] = render(change)
       for (const listener of listeners) {

@@ -63,6 +63,7 @@ export const makeInputRounds = (sealer: Sealer, resultMeta: string): InputRounds
       if (typeof requestState !== "string") return invalidState()
       return Effect.map(reopen(requestState, request, principal), (state) => ({
         rounds: state.rounds,
+        questions: state.questions,
         // Only what was asked for is answered; anything else is ignored.
         answers: { ...state.answers, ...pick(responses, state.asked) },
         steps: state.steps,
@@ -78,7 +79,9 @@ export const makeInputRounds = (sealer: Sealer, resultMeta: string): InputRounds
           return yield* Effect.fail(
             new RpcError({
               code: Revision.codes.internalError,
-              message: `Input is still asked for after ${maxRounds} rounds: ${asked.join(", ")}`
+              message: asked.length === 0
+                ? `The request is not done after ${maxRounds} rounds`
+                : `Input is still asked for after ${maxRounds} rounds: ${asked.join(", ")}`
             })
           )
         }

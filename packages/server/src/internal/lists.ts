@@ -1,5 +1,5 @@
 /**
- * The pages of lists. Where everybody sees the same, a page is made once for each revision of the catalog; a list of one
+ * The pages of lists. Where everybody sees the same, a page is made once for each state of the catalog; a list of one
  * page needs no cursor and so no crypto.
  */
 import type * as Json from "@fairlead/protocol/Json"
@@ -28,9 +28,28 @@ const itemsOf: Readonly<Record<Kind, string>> = {
 
 const invalidCursor = () => invalidParams("The cursor is not valid")
 
+/** What one walk through a list goes over: the same from its first page to its last. */
+interface Walk {
+  readonly kind: Kind
+  readonly texts: ReadonlyArray<string>
+  /** What cursors are bound to: the list, as it is, as it is seen. Replicas that offer the same agree on it. */
+  readonly binding: Effect.Effect<ReadonlyArray<string>>
+  /** The pages that are made already, by their offset. */
+  readonly pages: Map<number, string> | undefined
+}
+
 export const makeLists = (catalog: Catalog, sealer: Sealer, pageSize: number): Lists => {
-  const known = new Map<string, string>()
-  const revisions = new Map<Kind, number>()
+  // A changed list is another listing: what is known of one never answers for the next.
+  const digests = new WeakMap<Listing, string>()
+  const pagesOf = new WeakMap<Listing, Map<number, string>>()
+
+  const digestOf = (listing: Listing): Effect.Effect<string> =>
+    Effect.suspend(() => {
+      const known = digests.get(listing)
+      return known === undefined
+        ? Effect.tap(sealer.digest(listing.texts), (digest) => Effect.sync(() => digests.set(listing, digest)))
+        : Effect.succeed(known)
+    })
 
   const render = (kind: Kind, texts: ReadonlyArray<string>, cursor: string | undefined) => {
     const next = cursor === undefined ? "" : `,"nextCursor":${JSON.stringify(cursor)}`
@@ -39,77 +58,68 @@ export const makeLists = (catalog: Catalog, sealer: Sealer, pageSize: number): L
     }`
   }
 
-  /** A cursor belongs to a list, as it was, as it was seen. */
-  const binding = (kind: Kind, seen: string) => ["cursor", kind, String(catalog.revision(kind)), seen]
-
-  const pageAt = (
-    kind: Kind,
-    { texts }: Pick<Listing, "texts">,
-    offset: number,
-    seen: string
-  ): Effect.Effect<string> | string => {
+  const pageAt = ({ binding, kind, pages, texts }: Walk, offset: number): Effect.Effect<string> | string => {
+    const known = pages?.get(offset)
+    if (known !== undefined) return known
     const slice = texts.length <= pageSize && offset === 0 ? texts : texts.slice(offset, offset + pageSize)
     const next = offset + pageSize
-    if (next >= texts.length) return render(kind, slice, undefined)
-    return Effect.map(sealer.seal(next, binding(kind, seen)), (cursor) => render(kind, slice, cursor))
+    const keep = (page: string) => {
+      pages?.set(offset, page)
+      return page
+    }
+    if (next >= texts.length) return keep(render(kind, slice, undefined))
+    return binding.pipe(
+      Effect.flatMap((binding) => sealer.seal(next, binding)),
+      Effect.map((cursor) => keep(render(kind, slice, cursor)))
+    )
   }
 
-  const fromCursor = (
-    kind: Kind,
-    cursor: string,
-    listing: Pick<Listing, "texts">,
-    seen: string,
-    keep: (offset: number, text: string) => void
-  ): Effect.Effect<string, RpcError> =>
-    Effect.matchEffect(sealer.open(cursor, binding(kind, seen)), {
-      onFailure: () => Effect.fail(invalidCursor()),
-      onSuccess: (offset) => {
-        if (typeof offset !== "number" || offset <= 0 || offset >= listing.texts.length) {
+  const pageAtCursor = (walk: Walk, cursor: string): Effect.Effect<string, RpcError> =>
+    walk.binding.pipe(
+      Effect.flatMap((binding) => sealer.open(cursor, binding)),
+      Effect.mapError(invalidCursor),
+      Effect.flatMap((offset): Effect.Effect<string, RpcError> => {
+        if (typeof offset !== "number" || offset <= 0 || offset >= walk.texts.length) {
           return Effect.fail(invalidCursor())
         }
-        const page = pageAt(kind, listing, offset, seen)
-        return typeof page === "string"
-          ? Effect.succeed(page)
-          : Effect.tap(page, (text) => Effect.sync(() => keep(offset, text)))
-      }
-    })
+        const page = pageAt(walk, offset)
+        return typeof page === "string" ? Effect.succeed(page) : page
+      })
+    )
 
-  const shared: Lists["page"] = (kind, cursor, _view) => {
-    if (revisions.get(kind) !== catalog.revision(kind)) {
-      revisions.set(kind, catalog.revision(kind))
-      for (const key of known.keys()) if (key.startsWith(`${kind}:`)) known.delete(key)
-    }
-    const keep = (offset: number, text: string) => {
-      known.set(`${kind}:${offset}`, text)
-    }
+  /** The walk of everybody. */
+  const shared = (kind: Kind): Walk => {
     const listing = catalog.listing(kind)
-    if (typeof cursor === "string") return fromCursor(kind, cursor, listing, "", keep)
-    const ready = known.get(`${kind}:0`)
-    if (ready !== undefined) return ready
-    const page = pageAt(kind, listing, 0, "")
-    if (typeof page !== "string") return Effect.tap(page, (text) => Effect.sync(() => keep(0, text)))
-    keep(0, page)
-    return page
+    let pages = pagesOf.get(listing)
+    if (pages === undefined) pagesOf.set(listing, pages = new Map())
+    return {
+      kind,
+      texts: listing.texts,
+      binding: Effect.map(digestOf(listing), (digest) => ["cursor", kind, digest]),
+      pages
+    }
   }
 
-  const seenBy: (view: View) => Lists["page"] = (view) => (kind, cursor) => {
-    const { entries, texts } = catalog.listing(kind)
-    const visible = entries.flatMap((entry, i) => view.sees(entry) ? [i] : [])
-    const listing = { texts: visible.map((i) => texts[i]!) }
-    return Effect.flatMap(
-      listing.texts.length > pageSize ? sealer.digest(visible) : Effect.succeed(""),
-      (seen): Effect.Effect<string, RpcError> => {
-        if (typeof cursor === "string") return fromCursor(kind, cursor, listing, seen, () => {})
-        const page = pageAt(kind, listing, 0, seen)
-        return typeof page === "string" ? Effect.succeed(page) : page
-      }
-    )
+  /** The walk of one who may not see everything. */
+  const seenBy = (kind: Kind, view: View): Walk => {
+    const listing = catalog.listing(kind)
+    const visible = listing.entries.flatMap((entry, i) => view.sees(entry) ? [i] : [])
+    return {
+      kind,
+      texts: visible.map((i) => listing.texts[i]!),
+      binding: Effect.flatMap(
+        digestOf(listing),
+        (digest) => Effect.map(sealer.digest(visible), (seen) => ["cursor", kind, digest, seen])
+      ),
+      pages: undefined
+    }
   }
 
   return {
     page: (kind, cursor, view) => {
       if (cursor !== undefined && typeof cursor !== "string") return invalidCursor()
-      return view === undefined ? shared(kind, cursor, view) : seenBy(view)(kind, cursor, view)
+      const walk = view === undefined ? shared(kind) : seenBy(kind, view)
+      return cursor === undefined ? pageAt(walk, 0) : pageAtCursor(walk, cursor)
     }
   }
 }

@@ -40,7 +40,7 @@ export const makePromptRunner = (prompt: Prompt.Any, handle: (args: unknown) => 
   }
 
   return (args) => {
-    const lacking = prompt.arguments.find(({ name, required }) => required && args[name] === undefined)
+    const lacking = prompt.arguments.find(({ name, required }) => required && !Object.hasOwn(args, name))
     if (lacking !== undefined) return Effect.fail(invalidParams(`The argument ${lacking.name} is missing`))
     if (Object.values(args).some((value) => typeof value !== "string")) {
       return Effect.fail(invalidParams("params.arguments must be an object of strings"))
@@ -49,7 +49,9 @@ export const makePromptRunner = (prompt: Prompt.Any, handle: (args: unknown) => 
       onSuccess: (decoded) =>
         Effect.matchEffect(Effect.suspend(() => handle(decoded)), {
           onSuccess: onAnswer,
-          onFailure: (error) => Effect.fail(invalidParams(error.message))
+          // What else a handler fails with may hold anything.
+          onFailure: (error: unknown) =>
+            error instanceof Prompt.PromptError ? Effect.fail(invalidParams(error.message)) : Effect.die(error)
         }),
       onFailure: (issue) => Effect.fail(invalidParams(`The arguments are not valid. ${describe(issue).join("; ")}`))
     })

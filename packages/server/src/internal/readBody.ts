@@ -2,12 +2,14 @@
  * Reads the body of a request from what stands behind it, a web `Request` or a Node stream, told apart by their methods:
  * the body readers of an HTTP server cost more than everything else here.
  */
-import * as Effect from "effect/Effect"
 
 export type BodyResult =
   | { readonly _tag: "Body"; readonly bytes: Uint8Array }
   | { readonly _tag: "TooLarge" }
   | { readonly _tag: "Gone" }
+
+/** What a body came to that is handed over; a web body that somebody else has read cannot be. */
+export type BodyOutcome = BodyResult | { readonly _tag: "Unreadable"; readonly defect: unknown }
 
 const tooLarge: BodyResult = { _tag: "TooLarge" }
 const gone: BodyResult = { _tag: "Gone" }
@@ -16,46 +18,48 @@ const gone: BodyResult = { _tag: "Gone" }
 interface Readable {
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown
   on(event: "end" | "close" | "error", listener: () => void): unknown
-  removeListener(event: string, listener: (...args: ReadonlyArray<never>) => void): unknown
-  resume(): unknown
 }
 
-export const readBody = (source: object, limit: number): Effect.Effect<BodyResult> =>
-  isReadable(source) ? readNode(source, limit) : Effect.promise((signal) => readWeb(source as Request, limit, signal))
+/** Reads a body and hands it over, once; the result stops it. */
+export const readBody = (source: object, limit: number, done: (outcome: BodyOutcome) => void): () => void => {
+  if (isReadable(source)) return readNode(source, limit, done)
+  const controller = new AbortController()
+  const read = async () => {
+    done(await readWeb(source as Request, limit, controller.signal).catch(unreadable))
+  }
+  void read()
+  return () => controller.abort()
+}
+
+const unreadable = (defect: unknown): BodyOutcome => ({ _tag: "Unreadable", defect })
 
 const isReadable = (source: object): source is Readable => "on" in source && typeof source.on === "function"
 
-const readNode = (source: Readable, limit: number): Effect.Effect<BodyResult> =>
-  Effect.callback<BodyResult>((resume) => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    const stop = () => {
-      source.removeListener("data", onData)
-      source.removeListener("end", onEnd)
-      source.removeListener("close", onGone)
-      source.removeListener("error", onGone)
-    }
-    const done = (result: BodyResult) => {
-      stop()
-      resume(Effect.succeed(result))
-    }
-    const onData = (chunk: Uint8Array) => {
-      size += chunk.length
-      if (size <= limit) {
-        chunks.push(chunk)
-      } else {
-        done(tooLarge)
-        source.resume()
-      }
-    }
-    const onEnd = () => done({ _tag: "Body", bytes: joined(chunks, size) })
-    const onGone = () => done(gone)
-    source.on("data", onData)
-    source.on("end", onEnd)
-    source.on("close", onGone)
-    source.on("error", onGone)
-    return Effect.sync(stop)
+const readNode = (source: Readable, limit: number, done: (result: BodyResult) => void): () => void => {
+  let chunks: Array<Uint8Array> = []
+  let size = 0
+  let isOver = false
+  const end = (result: BodyResult | undefined) => {
+    if (isOver) return
+    isOver = true
+    chunks = []
+    if (result !== undefined) done(result)
+  }
+  // The listeners stay: taking them away costs more than reading a small body, and what still comes is dropped.
+  source.on("data", (chunk) => {
+    if (isOver) return
+    size += chunk.length
+    if (size <= limit) chunks.push(chunk)
+    else end(tooLarge)
   })
+  source.on("end", () => {
+    if (!isOver) end({ _tag: "Body", bytes: joined(chunks, size) })
+  })
+  const onGone = () => end(gone)
+  source.on("close", onGone)
+  source.on("error", onGone)
+  return () => end(undefined)
+}
 
 export const readWeb = async (request: Request, limit: number, signal?: AbortSignal): Promise<BodyResult> => {
   if (request.body === null) return { _tag: "Body", bytes: new Uint8Array(0) }

@@ -21,37 +21,41 @@ export const unknownResource = (uri: string): RpcError => invalidParams("Unknown
 
 const encodeContents = SchemaParser.encodeUnknownEffect(Schema.Array(Content.ResourceContents))
 
-const finish = (
-  uri: string,
-  { cache, mimeType }: Pick<Resource.Resource, "cache" | "mimeType">
-) => {
+const makeRead = ({ cache, mimeType }: Pick<Resource.Resource, "cache" | "mimeType">) => {
   const hint = cacheMembers(cache)
-  return (answer: Resource.Answer): Effect.Effect<ResultParts, RpcError> =>
-    matched(encodeContents(Resource.contentsOf(uri, mimeType, answer)), {
+  const finish = (uri: string, answer: Resource.Answer): Effect.Effect<ResultParts, RpcError> => {
+    const contents = Resource.contentsOf(uri, mimeType, answer)
+    // No contents would say that there is something (spec: server/resources, Error Handling).
+    if (contents.length === 0) return Effect.fail(unknownResource(uri))
+    return matched(encodeContents(contents), {
       onSuccess: (contents) =>
         Effect.succeed({ members: `"contents":${JSON.stringify(contents)},${hint}`, meta: undefined }),
       onFailure: (issue) =>
         Effect.die(new InvalidOutput(`The contents of ${uri} are not valid: ${describe(issue).join("; ")}`))
     })
+  }
+  return (uri: string, run: () => ReadEffect) =>
+    Effect.matchEffect(Effect.suspend(run), {
+      onSuccess: (answer) => finish(uri, answer),
+      onFailure: (failure: unknown) =>
+        failure instanceof Resource.NotFound ? Effect.fail(unknownResource(uri)) : Effect.die(failure)
+    })
 }
 
-const read = (uri: string, definition: Pick<Resource.Resource, "cache" | "mimeType">, run: () => ReadEffect) =>
-  Effect.matchEffect(Effect.suspend(run), {
-    onSuccess: finish(uri, definition),
-    onFailure: () => Effect.fail(unknownResource(uri))
-  })
-
-export const makeResourceRunner = (resource: Resource.Resource, handle: () => ReadEffect): Run<string> => (uri) =>
-  read(uri, resource, handle)
+export const makeResourceRunner = (resource: Resource.Resource, handle: () => ReadEffect): Run<string> => {
+  const read = makeRead(resource)
+  return (uri) => read(uri, handle)
+}
 
 export const makeTemplateRunner = (
   template: Resource.AnyTemplate,
   handle: (params: unknown, uri: string) => ReadEffect
 ): Run<{ readonly uri: string; readonly values: UriTemplate.Values }> => {
+  const read = makeRead(template)
   const decode = SchemaParser.decodeUnknownEffect(template.codec)
   return ({ uri, values }) =>
     matched(decode(values), {
-      onSuccess: (params) => read(uri, template, () => handle(params, uri)),
+      onSuccess: (params) => read(uri, () => handle(params, uri)),
       // A URI whose parameters cannot be decoded is none of these resources.
       onFailure: () => Effect.fail(unknownResource(uri))
     })

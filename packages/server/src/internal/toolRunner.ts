@@ -82,9 +82,11 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Run<Json.Object
 const mirrorOf = ({ textMirror }: Tool.Any, structured: string): string => {
   if (textMirror === "json") return textBlock(structured)
   if (textMirror === "none") return "[]"
-  return textBlock(
-    structured.length > textMirror.maxLength ? `${structured.slice(0, textMirror.maxLength)}…` : structured
-  )
+  const { maxLength } = textMirror
+  if (structured.length <= maxLength) return textBlock(structured)
+  // Not in the middle of a character that is two code units.
+  const isSplit = /[\ud800-\udbff]/.test(structured.charAt(maxLength - 1))
+  return textBlock(`${structured.slice(0, isSplit ? maxLength - 1 : maxLength)}…`)
 }
 
 const refusal = (members: string): ResultParts => ({ members: `${members},"isError":true`, meta: undefined })

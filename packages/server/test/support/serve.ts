@@ -2,7 +2,7 @@
  * An endpoint with a listener for one test, and ways to watch it.
  */
 import { NodeMcpEndpoint } from "@fairlead/node"
-import { McpEndpoint, McpServer } from "@fairlead/server"
+import { McpEndpoint, McpServer, type Middleware } from "@fairlead/server"
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -22,7 +22,11 @@ export interface LogEntry {
   readonly annotations: Readonly<Record<string, unknown>>
 }
 
-export interface Options<RC = never, RX = never> extends Partial<McpEndpoint.Options<RC, RX>> {
+export interface Options<
+  RC = never,
+  RX = never,
+  M extends ReadonlyArray<Middleware.Middleware<unknown>> = ReadonlyArray<Middleware.Middleware>
+> extends Partial<McpEndpoint.Options<RC, RX, M>> {
   readonly http?: NodeMcpEndpoint.HttpOptions
 }
 
@@ -53,18 +57,32 @@ export const collectLogs = () => {
 }
 
 /** The endpoint of registrations, with its catalog; closed with the scope. */
-export const endpointOf = <A, E, R, RC = never, RX = never>(
+export const endpointOf = <
+  A,
+  E,
+  R,
+  RC = never,
+  RX = never,
+  M extends ReadonlyArray<Middleware.Middleware<unknown>> = ReadonlyArray<Middleware.Middleware>
+>(
   registrations: Layer.Layer<A, E, R>,
-  options: Partial<McpEndpoint.Options<RC, RX>> = {}
+  options: Partial<McpEndpoint.Options<RC, RX, M>> = {}
 ) =>
   Layer.build(
-    McpEndpoint.serve<RC, RX>({ name: "test", version: "1.2.3", ...options })(registrations)
+    McpEndpoint.serve<RC, RX, M>({ name: "test", version: "1.2.3", ...options })(registrations)
   )
 
 /** Serves registrations on a port of the loopback interface until the scope closes. */
-export const serve = <A, E, R, RC = never, RX = never>(
+export const serve = <
+  A,
+  E,
+  R,
+  RC = never,
+  RX = never,
+  M extends ReadonlyArray<Middleware.Middleware<unknown>> = ReadonlyArray<Middleware.Middleware>
+>(
   registrations: Layer.Layer<A, E, R>,
-  options: Options<RC, RX> = {}
+  options: Options<RC, RX, M> = {}
 ) =>
   Effect.gen(function*() {
     const { logs, layer } = collectLogs()
@@ -72,7 +90,7 @@ export const serve = <A, E, R, RC = never, RX = never>(
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
     const services = yield* NodeMcpEndpoint.layerHttp(http).pipe(
-      Layer.provideMerge(McpEndpoint.serve<RC, RX>({ name: "test", version: "1.2.3", ...endpoint })(registrations)),
+      Layer.provideMerge(McpEndpoint.serve<RC, RX, M>({ name: "test", version: "1.2.3", ...endpoint })(registrations)),
       Layer.buildWithScope(scope),
       Effect.provide(layer)
     )

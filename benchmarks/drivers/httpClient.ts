@@ -1,0 +1,104 @@
+/**
+ * Clients over HTTP, against a server that is faster than any of them.
+ */
+import { NodeHttpClient } from "@effect/platform-node"
+import { HttpTransport, McpClient } from "@fairlead/client"
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import * as AiMcpClient from "effect/ai/McpClient"
+import * as McpProtocol from "effect/ai/McpProtocol"
+import type * as McpSchema from "effect/ai/McpSchema"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import { Pool } from "undici"
+import { serve } from "../harness/agent.ts"
+import { ofEffects, ofPromises } from "../harness/Loop.ts"
+import { requestBytes } from "../load/requestBytes.ts"
+import { echo, identity } from "../Requests.ts"
+import { Echo } from "../servers/fairleadEcho.ts"
+import { args, check, peer, unknown, url } from "./settings.ts"
+
+/** Undici's pool, `JSON.parse` and `JSON.stringify`. */
+const floor = async () => {
+  const { origin, pathname: path, port } = new URL(url)
+  const pool = new Pool(origin, { connections: 64 })
+  const headers = requestBytes(echo, 1, Number(port)).toString().split("\r\n\r\n")[0]!.split("\r\n").slice(1)
+    .flatMap((line) => line.split(": ")).filter((_, i, all) => !["content-length"].includes(all[i - (i % 2)]!))
+  const message = JSON.parse(echo)
+  let lastId = 0
+  const call = () =>
+    new Promise<{ result: { structuredContent: unknown } }>((resolve, reject) => {
+      const body = JSON.stringify({ ...message, id: ++lastId })
+      let text = ""
+      pool.dispatch({ path, method: "POST", headers, body }, {
+        onRequestStart: () => {},
+        onResponseStart: () => {},
+        onResponseData: (_, chunk) => {
+          text += chunk.toString()
+        },
+        onResponseEnd: () => resolve(JSON.parse(text)),
+        onResponseError: (_, error) => reject(error)
+      })
+    })
+  check((await call()).result.structuredContent)
+  serve({ run: (order) => ofPromises(order, call) })
+}
+
+const fairlead = (httpClient: Layer.Layer<HttpClient>) =>
+  Effect.gen(function*() {
+    const client = yield* McpClient.McpClient
+    const call = Effect.suspend(() => client.call(Echo, args))
+    check(yield* call)
+    serve({ run: (order) => Effect.runPromise(ofEffects(order, call)) })
+    return yield* Effect.never
+  }).pipe(
+    Effect.provide(McpClient.layer().pipe(Layer.provide(HttpTransport.layer({ url })), Layer.provide(httpClient)))
+  )
+
+const sdk = async () => {
+  const client = new Client(identity, { versionNegotiation: { mode: "auto" } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  const call = () => client.callTool({ name: "echo", arguments: args })
+  check((await call()).structuredContent)
+  serve({ run: (order) => ofPromises(order, call) })
+}
+
+/** The tool as the server lists it: the client does not call what it has not seen. */
+const tool = {
+  name: "echo",
+  inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] }
+} as unknown as McpSchema.Tool
+
+const effectAi = (httpClient: Layer.Layer<HttpClient>) =>
+  Effect.gen(function*() {
+    const client = yield* AiMcpClient.McpClient
+    const call = Effect.suspend(() => client.callTool({ tool, arguments: args }))
+    check((yield* call).structuredContent)
+    serve({ run: (order) => Effect.runPromise(ofEffects(order, call)) })
+    return yield* Effect.never
+  }).pipe(
+    Effect.provide(
+      AiMcpClient.layerHttp({ ...identity, url, protocol: McpProtocol.v2026_07_28 }).pipe(Layer.provide(httpClient))
+    )
+  )
+
+switch (peer) {
+  case "floor":
+    await floor()
+    break
+  case "fairlead":
+    Effect.runFork(fairlead(NodeHttpClient.layerUndici))
+    break
+  case "fairlead/fetch":
+    Effect.runFork(fairlead(FetchHttpClient.layer))
+    break
+  case "sdk":
+    await sdk()
+    break
+  case "effect/ai":
+    Effect.runFork(effectAi(NodeHttpClient.layerUndici))
+    break
+  default:
+    unknown()
+}
