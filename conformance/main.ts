@@ -24,7 +24,10 @@ interface Expected {
   readonly server: Readonly<Record<string, number>>
   readonly client: Readonly<Record<string, number>>
   /** Scenarios that pass but are not scored. */
-  readonly unscored: Readonly<Record<string, number>>
+  readonly unscored: {
+    readonly server: Readonly<Record<string, number>>
+    readonly client: Readonly<Record<string, number>>
+  }
 }
 
 interface Check {
@@ -51,14 +54,15 @@ const run = (args: ReadonlyArray<string>) =>
     )
   })
 
-/** The checks of each scenario, from the files that the suite wrote. */
+/** The checks of each scenario, from the files that the suite wrote; a client's scenarios can lie in folders. */
 const readChecks = (output: string): ReadonlyMap<string, ReadonlyArray<Check>> =>
   new Map(
-    Fs.readdirSync(output).map((folder) => {
-      const scenario = folder.replace(/^server-/, "").replace(/-\d{4}-\d{2}-\d{2}T.*$/, "")
-      const file = Path.join(output, folder, "checks.json")
-      return [scenario, Fs.existsSync(file) ? JSON.parse(Fs.readFileSync(file, "utf8")) : []] as const
-    })
+    Fs.readdirSync(output, { recursive: true, encoding: "utf8" })
+      .filter((file) => Path.basename(file) === "checks.json")
+      .map((file) => {
+        const scenario = Path.dirname(file).replace(/^server-/, "").replace(/-\d{4}-\d{2}-\d{2}T[^/]*$/, "")
+        return [scenario, JSON.parse(Fs.readFileSync(Path.join(output, file), "utf8"))] as const
+      })
   )
 
 const count = (checks: ReadonlyArray<Check>, status: Check["status"]) =>
@@ -81,27 +85,60 @@ const judge = (results: ReadonlyMap<string, ReadonlyArray<Check>>, wanted: Reado
   return broken
 }
 
+/** Prints every scenario of one side and what is broken; gives how many are. */
+const report = (side: "server" | "client", results: ReadonlyMap<string, ReadonlyArray<Check>>) => {
+  const wanted = { ...expected[side], ...expected.unscored[side] }
+  for (const [scenario, checks] of [...results].sort(([a], [b]) => a.localeCompare(b))) {
+    const state = passes(checks, 1)
+      ? (scenario in wanted ? "pass" : "pass, not in expected.json")
+      : scenario in wanted
+      ? "FAIL"
+      : "not yet"
+    console.log(`${scenario}: ${state} (${count(checks, "SUCCESS")}/${checks.length})`)
+  }
+  return judge(results, wanted)
+}
+
+const passed = (side: "server" | "client", results: ReadonlyMap<string, ReadonlyArray<Check>>) =>
+  Object.entries(expected[side]).filter(([name, least]) => passes(results.get(name), least)).length
+
+/** The suite splits the command at spaces and gives it to a shell: one file says it all. */
+const clientCommand = (folder: string): string => {
+  const file = Path.join(folder, "client.sh")
+  const words = [process.execPath, "--conditions=@fairlead/source", Path.join(here, "everything-client.ts")]
+  const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  Fs.writeFileSync(file, `#!/bin/sh\nexec ${quoted.join(" ")} "$@"\n`, { mode: 0o755 })
+  return file
+}
+
 const main = Effect.gen(function*() {
   const { url } = yield* NodeMcpEndpoint.HttpListener
-  const output = yield* Effect.acquireRelease(
+  const folder = yield* Effect.acquireRelease(
     Effect.sync(() => Fs.mkdtempSync(Path.join(Os.tmpdir(), "conformance-"))),
     (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true, force: true }))
   )
+  const output = { server: Path.join(folder, "server"), client: Path.join(folder, "client") }
   // The suite's check of DNS rebinding needs the name.
   const named = url.replace("127.0.0.1", "localhost")
-  yield* run(["server", "--url", named, "--requirements", requirements, "-o", output])
-  const results = readChecks(output)
+  yield* run(["server", "--url", named, "--requirements", requirements, "-o", output.server])
+  // All clients start at once: on few cores the last of them waits for long.
+  const patience = ["--timeout", "120000"]
+  yield* run([
+    "client",
+    "--command",
+    clientCommand(folder),
+    "--requirements",
+    requirements,
+    ...patience,
+    "-o",
+    output.client
+  ])
 
-  for (const [scenario, checks] of [...results].sort(([a], [b]) => a.localeCompare(b))) {
-    const known = scenario in expected.server || scenario in expected.unscored
-    const state = passes(checks, 1) ? (known ? "pass" : "pass, not in expected.json") : known ? "FAIL" : "not yet"
-    console.log(`${scenario}: ${state} (${count(checks, "SUCCESS")}/${checks.length})`)
-  }
-  const broken = judge(results, expected.server) + judge(results, expected.unscored)
-  const passed = Object.entries(expected.server).filter(([name, least]) => passes(results.get(name), least)).length
-  console.log(`server: ${passed}/${expected.scored.server}`)
-  // The client's scenarios are not run yet.
-  console.log(`client: 0/${expected.scored.client}`)
+  const server = readChecks(output.server)
+  const client = readChecks(output.client)
+  const broken = report("server", server) + report("client", client)
+  console.log(`server: ${passed("server", server)}/${expected.scored.server}`)
+  console.log(`client: ${passed("client", client)}/${expected.scored.client}`)
   return broken
 })
 

@@ -3,6 +3,8 @@
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { HttpTransport, McpClient } from "@fairlead/client"
+import { NodeHttpTransport } from "@fairlead/node"
+import type { Transport } from "@fairlead/protocol"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import * as AiMcpClient from "effect/ai/McpClient"
 import * as McpProtocol from "effect/ai/McpProtocol"
@@ -45,7 +47,29 @@ const floor = async () => {
   serve({ run: (order) => ofPromises(order, call) })
 }
 
-const fairlead = (httpClient: Layer.Layer<HttpClient>) =>
+/** What `fetch` costs by itself. */
+const bareFetch = async () => {
+  const [head] = requestBytes(echo, 1, 80).toString().split("\r\n\r\n")
+  const headers = Object.fromEntries(
+    head!.split("\r\n").slice(1).map((line) => line.split(": ")).filter(([name]) =>
+      name !== "host" && name !== "content-length"
+    )
+  ) as Record<string, string>
+  const message = JSON.parse(echo)
+  let lastId = 0
+  const call = async () => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ ...message, id: ++lastId })
+    })
+    return JSON.parse(await response.text()) as { result: { structuredContent: unknown } }
+  }
+  check((await call()).result.structuredContent)
+  serve({ run: (order) => ofPromises(order, call) })
+}
+
+const fairlead = <E>(transport: Layer.Layer<Transport.Transport, E>) =>
   Effect.gen(function*() {
     const client = yield* McpClient.McpClient
     const call = Effect.suspend(() => client.call(Echo, args))
@@ -53,7 +77,7 @@ const fairlead = (httpClient: Layer.Layer<HttpClient>) =>
     serve({ run: (order) => Effect.runPromise(ofEffects(order, call)) })
     return yield* Effect.never
   }).pipe(
-    Effect.provide(McpClient.layer().pipe(Layer.provide(HttpTransport.layer({ url })), Layer.provide(httpClient)))
+    Effect.provide(McpClient.layer().pipe(Layer.provide(transport)))
   )
 
 const sdk = async () => {
@@ -88,10 +112,16 @@ switch (peer) {
     await floor()
     break
   case "fairlead":
-    Effect.runFork(fairlead(NodeHttpClient.layerUndici))
+    Effect.runFork(fairlead(HttpTransport.layer({ url }).pipe(Layer.provide(NodeHttpClient.layerUndici))))
     break
   case "fairlead/fetch":
-    Effect.runFork(fairlead(FetchHttpClient.layer))
+    Effect.runFork(fairlead(HttpTransport.layer({ url }).pipe(Layer.provide(FetchHttpClient.layer))))
+    break
+  case "fairlead/node":
+    Effect.runFork(fairlead(NodeHttpTransport.layer({ url })))
+    break
+  case "fetch":
+    await bareFetch()
     break
   case "sdk":
     await sdk()

@@ -11,7 +11,8 @@ import { descendantsOf, usageOf } from "./Processes.ts"
 /** What is measured runs on one core, what drives it on another. */
 export type Core = "measured" | "driver"
 
-const canPin = Os.availableParallelism() >= 2 && spawnSync("taskset", ["-V"]).status === 0
+// Not `availableParallelism`: a process that is held on one core starts children that belong on the other.
+const canPin = Os.cpus().length >= 2 && spawnSync("taskset", ["-V"]).status === 0
 const cores: Record<Core, string> = { measured: "0", driver: "1" }
 
 /** Whether processes are held on cores of their own. */

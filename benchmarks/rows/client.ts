@@ -32,13 +32,16 @@ const row = (concurrency: number, name: string): Row => ({
   floor: "undici's pool",
   peers: drivers([
     { name: "undici's pool", file, args: ["--peer", "floor"] },
+    { name: "fetch alone", file, args: ["--peer", "fetch"] },
     { name: "SDK", file, args: ["--peer", "sdk"] },
     { name: "effect/ai", file, args: ["--peer", "effect/ai"] },
     { name: "Fairlead, portable, on undici", file, args: ["--peer", "fairlead"] },
-    { name: "Fairlead, portable, on fetch", file, args: ["--peer", "fairlead/fetch"] }
-    // The transport of `@fairlead/node` goes here.
+    { name: "Fairlead, portable, on fetch", file, args: ["--peer", "fairlead/fetch"] },
+    { name: "Fairlead, on Node", file, args: ["--peer", "fairlead/node"] }
   ], { concurrency, server: shared() }),
   targets: concurrency === 1 ? [] : [
+    { peer: "Fairlead, on Node", against: "undici's pool", atLeast: 0.5 },
+    { peer: "Fairlead, on Node", against: "SDK", atLeast: 5 },
     { peer: "Fairlead, portable, on undici", against: "SDK", atLeast: 2 },
     { peer: "Fairlead, portable, on fetch", against: "SDK", atLeast: 2 }
   ]

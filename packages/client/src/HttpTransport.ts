@@ -7,19 +7,20 @@
  * | `headers` | none |
  * | `allowPlaintextHeaders` | false |
  * | `maxResponseBytes` | 1 MiB |
+ * | `maxStreamBytes` | 16 MiB |
+ * | `allowHost` | every host |
  *
  * What a platform's client does by itself stays: Node's `fetch` gives up when 300 seconds pass without data, which
- * `NodeHttpClient.layerUndici` of @effect/platform-node does not.
+ * `NodeHttpClient.layerUndici` of @effect/platform-node does not. On Node, `NodeHttpTransport` of @fairlead/node behaves
+ * the same and costs less.
  *
- * Redirects are not followed: they fail with `HttpStatus`, whose `location` names the target. Requests have no tracing
+ * A 307 or 308 to the same origin is followed, three times at most; every other redirect fails with `HttpStatus`, whose
+ * `location` names the target. Requests have no tracing
  * spans of effect/http and no trace headers. Time limits are the client's.
  *
  * @since 0.1.0
  */
-import * as Call from "@fairlead/protocol/Call"
-import * as HttpRules from "@fairlead/protocol/HttpRules"
-import { InvalidConfig, type Outgoing, Refused, Transport } from "@fairlead/protocol/Transport"
-import * as Cause from "effect/Cause"
+import { type Outgoing, Transport } from "@fairlead/protocol/Transport"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -28,13 +29,11 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import { isLoopback, parseUrl } from "./internal/endpointUrl.ts"
+import * as HttpExchange from "./HttpExchange.ts"
 import { exchange, type Wire } from "./internal/httpExchange.ts"
-import { isCount } from "./internal/settings.ts"
-import { checkHeaders, type Pairs } from "./internal/userHeaders.ts"
-import * as McpClientError from "./McpClientError.ts"
+import type { Pairs } from "./internal/userHeaders.ts"
+import type * as McpClientError from "./McpClientError.ts"
 
 /**
  * Headers to send: pairs of name and value. Names are sent in lower case; equal names are joined with a comma.
@@ -73,13 +72,23 @@ export interface Options<R = never> {
    * fails the call with `ResponseTooLarge`, while the bytes arrive. At least 1. Default: 1 MiB.
    */
   readonly maxResponseBytes?: number | undefined
+  /**
+   * How many bytes the event stream of one call may have before its answer; then the call fails with `ResponseTooLarge`.
+   * A stream that listens has no such bound. At least 1, or `Infinity`. Default: 16 MiB.
+   */
+  readonly maxStreamBytes?: number | undefined
+  /**
+   * Whether a host may be called, for programs whose URLs come from elsewhere: it is asked once, for the host of the URL,
+   * and what it refuses or throws at is `Refused`, which is not retryable. Default: every host.
+   */
+  readonly allowHost?: ((host: string) => boolean) | undefined
 }
 
 /**
  * Makes the transport. It sends nothing by itself: that a server cannot be reached shows with the first call.
  *
- * Fails with `InvalidConfig` for a setting that cannot be used, and with `Refused` for headers that would cross plain
- * http.
+ * Fails with `InvalidConfig` for a setting that cannot be used, and with `Refused` for a host that is not allowed and for
+ * headers that would cross plain http.
  *
  * @category constructors
  * @since 0.1.0
@@ -89,39 +98,26 @@ export const make: <R = never>(options: Options<R>) => Effect.Effect<
   McpClientError.McpClientError,
   HttpClient.HttpClient | Scope.Scope | R
 > = Effect.fnUntraced(function*<R = never>(options: Options<R>) {
-  const url = parseUrl(String(options.url))
-  if (Result.isFailure(url)) return yield* invalid("url", url.failure)
-  const maxResponseBytes = options.maxResponseBytes ?? 1024 * 1024
-  if (!isCount(maxResponseBytes)) return yield* invalid("maxResponseBytes", "it is not an integer of 1 or more")
-  const headers = yield* headersOf(options)
-  if (
-    headers !== noHeaders && url.success.protocol === "http:" && !isLoopback(url.success) &&
-    options.allowPlaintextHeaders !== true
-  ) {
-    return yield* McpClientError.make(new Refused({ detail: "headers would cross plain http to another machine" }))
-  }
-
+  const { headers, limits, url } = yield* HttpExchange.settings(options)
   const lingering: Wire["lingering"] = new Set()
   yield* Effect.addFinalizer(() => Fiber.interruptAll(lingering))
-  const wire: Wire = { execute: yield* executeOf, maxResponseBytes, lingering }
-  const base = HttpClientRequest.post(url.success.href, { headers: { accept: "application/json, text/event-stream" } })
-  const send = (request: Outgoing, own: Record<string, string>) =>
+  const wire: Wire = { execute: yield* executeOf, url, limits, lingering }
+  const base = HttpClientRequest.post(url.href)
+  const send = (request: Outgoing, own: HttpExchange.CheckedHeaders) =>
     exchange(
       wire,
       request,
       HttpClientRequest.setBody(
-        HttpClientRequest.setHeaders(base, {
-          ...own,
-          ...Object.fromEntries(request.headers),
-          ...Object.fromEntries(HttpRules.requestHeaders(request.method, request.params))
-        }),
+        HttpClientRequest.setHeaders(base, { ...own, ...Object.fromEntries(HttpExchange.requestHeaders(request)) }),
         HttpBody.text(request.text, "application/json")
       )
     )
   return Transport.of({
     name: "http",
     hasHeaders: true,
-    send: (request) => Effect.flatMap(headers, (own) => send(request, own))
+    send: Effect.isEffect(headers)
+      ? (request) => Effect.flatMap(headers, (own) => send(request, own))
+      : (request) => send(request, headers)
   })
 })
 
@@ -153,35 +149,6 @@ export const layer = <R = never>(
   options: Options<R>
 ): Layer.Layer<Transport, McpClientError.McpClientError, HttpClient.HttpClient | Exclude<R, Scope.Scope>> =>
   Layer.effect(Transport, make(options))
-
-const invalid = (field: string, detail: string) =>
-  Effect.fail(McpClientError.make(new InvalidConfig({ field, detail })))
-
-const noHeaders: Effect.Effect<Record<string, string>, InvalidConfig> = Effect.succeed({})
-
-/** The user's headers for one request, checked. Pairs that never change are checked once. */
-const headersOf = Effect.fnUntraced(function*<R>(options: Options<R>) {
-  const { headers } = options
-  if (headers === undefined) return noHeaders
-  if (!Effect.isEffect(headers)) {
-    const checked = checkHeaders(headers)
-    if (Result.isFailure(checked)) return yield* invalid("headers", checked.failure)
-    return Object.keys(checked.success).length === 0 ? noHeaders : Effect.succeed(checked.success)
-  }
-  const computed = Effect.provideContext(headers, yield* Effect.context<R>()) as Effect.Effect<Headers, unknown>
-  return Effect.matchCauseEffect(Call.detach(computed), {
-    onFailure: (cause): Effect.Effect<Record<string, string>, InvalidConfig> =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.interrupt
-        : Effect.fail(new InvalidConfig({ field: "headers", detail: "they could not be computed" })),
-    onSuccess: (pairs) => {
-      const checked = checkHeaders(pairs)
-      return Result.isSuccess(checked)
-        ? Effect.succeed(checked.success)
-        : Effect.fail(new InvalidConfig({ field: "headers", detail: checked.failure }))
-    }
-  })
-})
 
 /** The program's client with redirects and tracing off: both would send headers where they do not belong. */
 const executeOf = Effect.gen(function*() {

@@ -264,7 +264,7 @@ const makeCore = (settings: Settings, transport: Transport["Service"], clock: Cl
 
 const close = (core: Core) => {
   core.closed = true
-  for (const end of core.live) end()
+  for (const { end } of core.live) end?.()
 }
 
 const handle = (core: Core, overlay: Call.Call | undefined): Client => {

@@ -104,6 +104,13 @@ export {
    */
   ResponseTooLarge,
   /**
+   * The time ran out: `bound` names what ended the call and `millis` how long it was.
+   *
+   * @category reasons
+   * @since 0.1.0
+   */
+  TimedOut,
+  /**
    * As many calls as allowed are waiting already; nothing was sent.
    *
    * @category reasons
@@ -119,23 +126,7 @@ export {
  * @category models
  * @since 0.1.0
  */
-export type Bound = "connect" | "timeout" | "deadline" | "total"
-
-/**
- * The time ran out: `bound` names what ended the call and `millis` how long it was.
- *
- * @category reasons
- * @since 0.1.0
- */
-export class TimedOut extends Data.TaggedError("TimedOut")<{
-  readonly evidence: Transport.Evidence
-  readonly bound: Bound
-  readonly millis: number
-}> {
-  override get message(): string {
-    return `The ${this.bound} of ${this.millis} ms ran out`
-  }
-}
+export type Bound = Transport.Bound
 
 /**
  * The server answered with a JSON-RPC error (spec: basic, Error Responses).
@@ -238,7 +229,6 @@ export class ListingLimitExceeded extends Data.TaggedError("ListingLimitExceeded
  */
 export type Reason =
   | Transport.Failure
-  | TimedOut
   | RpcError
   | UnsupportedVersion
   | UnsupportedInputRequest

@@ -7,6 +7,16 @@
 export * as CallEnding from "./CallEnding.ts"
 
 /**
+ * What every HTTP transport of the client shares, whatever moves its bytes: the settings that they have in common, the
+ * headers of a request, and how an answer is read. It knows no socket: bytes are pushed in, and the end of the call comes
+ * out as soon as it is there (spec: basic/transports/streamable-http). `HttpTransport` and `NodeHttpTransport` are made
+ * of it; it is for those who write a transport of their own.
+ *
+ * @since 0.1.0
+ */
+export * as HttpExchange from "./HttpExchange.ts"
+
+/**
  * The portable HTTP transport: one POST a request, answered by JSON or by an event stream, on whatever `HttpClient` of
  * effect/http the program has (spec: basic/transports/streamable-http).
  *

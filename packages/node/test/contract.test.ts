@@ -1,7 +1,7 @@
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { afterAll, describe, it } from "@effect/vitest"
 import { HttpTransport, StdioTransport } from "@fairlead/client"
-import { NodeMcpEndpoint } from "@fairlead/node"
+import { NodeHttpTransport, NodeMcpEndpoint } from "@fairlead/node"
 import { InProcess, WebHandler } from "@fairlead/server"
 import { ContractServer, RawPeer, TransportContract } from "@fairlead/testing"
 import { Effect, Layer } from "effect"
@@ -55,6 +55,17 @@ TransportContract.suite(
   over(NodeHttpClient.layerUndici, layerRouter),
   runner
 )
+
+const onDispatcher = (url: Layer.Layer<Url, unknown>) => (limits: TransportContract.Limits) =>
+  Layer.unwrap(Effect.map(Url, (url) => NodeHttpTransport.layer({ url, ...limits }))).pipe(Layer.provide(url))
+
+TransportContract.suite("NodeHttpTransport, to the listener", {
+  channel: "exchange",
+  server: onDispatcher(listener),
+  raw: onDispatcher(layerFetch(RawPeer.fetch)),
+  unreachable: onDispatcher(layerNothing)({ maxResponseBytes: 1024 }),
+  resources
+}, runner)
 
 const fetching = (fetch: (request: Request) => Promise<Response>, limits: TransportContract.Limits) =>
   HttpTransport.layer({ url: "http://127.0.0.1/mcp", ...limits }).pipe(

@@ -83,7 +83,7 @@ const useOurs = Effect.gen(function*() {
   const discovery = yield* client.discover
   expect(discovery.hasCapability("tools")).toBe(true)
   const tools = yield* client.listTools
-  expect(tools.map(({ name }) => name).toSorted()).toEqual(["count", "greet", "observe", "refuse", "wait"])
+  expect(tools.map(({ name }) => name).toSorted()).toEqual(["ask", "count", "greet", "observe", "refuse", "wait"])
 
   expect(yield* client.call(Official.Greet, { name: "Ada è🙂" })).toEqual({ greeting: "Hello, Ada è🙂!" })
 

@@ -199,6 +199,32 @@ export class Cancelled extends Data.TaggedError("Cancelled")<{
 }
 
 /**
+ * The bound that ended a call: the time to connect, the timeout of one request, the deadline that its caller set, or the
+ * total of a call whose timeout restarts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Bound = "connect" | "timeout" | "deadline" | "total"
+
+/**
+ * The time ran out: `bound` names what ended the call and `millis` how long it was. A transport knows one bound, the
+ * time to connect; nothing was sent then. The others are the client's.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TimedOut extends Data.TaggedError("TimedOut")<{
+  readonly evidence: Evidence
+  readonly bound: Bound
+  readonly millis: number
+}> {
+  override get message(): string {
+    return `The ${this.bound} of ${this.millis} ms ran out`
+  }
+}
+
+/**
  * How sending a request can fail.
  *
  * @category errors
@@ -214,6 +240,7 @@ export type Failure =
   | HttpStatus
   | MalformedResponse
   | Cancelled
+  | TimedOut
 
 /**
  * The service a client sends through.

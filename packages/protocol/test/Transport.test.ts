@@ -19,7 +19,11 @@ const failures: ReadonlyArray<readonly [Transport.Failure, string]> = [
     "The server answered with HTTP status 503"
   ],
   [new Transport.MalformedResponse({ detail: "no id" }), "The response breaks the protocol: no id"],
-  [new Transport.Cancelled({ evidence: "Completed" }), "The call was cancelled"]
+  [new Transport.Cancelled({ evidence: "Completed" }), "The call was cancelled"],
+  [
+    new Transport.TimedOut({ evidence: "NotSent", bound: "connect", millis: 10_000 }),
+    "The connect of 10000 ms ran out"
+  ]
 ]
 
 describe("Transport", () => {

@@ -12,6 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { Slots } from "./internal/slots.ts"
 import * as Invocation from "./Invocation.ts"
 import { McpEndpoint } from "./McpEndpoint.ts"
 
@@ -62,7 +63,7 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
     Effect.gen(function*() {
       const endpoint = yield* McpEndpoint
       const limit = options.maxResponseLength ?? 1024 * 1024
-      const pending = new Map<string, Pending>()
+      const pending = new Slots<Pending>()
       // The id of the request that is being handed over: an error without an id is its answer.
       let sending: JsonRpc.RequestId | undefined
       let closed = false
@@ -107,10 +108,9 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
         Effect.sync(() => {
           closed = true
           channel.closeUnsafe()
-          for (const { done } of pending.values()) {
+          for (const { done } of pending.takeAll()) {
             done(Effect.fail(new Transport.ConnectionClosed({ evidence: "MaybeSent" })))
           }
-          pending.clear()
         })
       )
 

@@ -15,7 +15,12 @@ export interface Core {
   readonly maxPages: number
   readonly maxItems: number
   readonly label: string | undefined
-  /** Ends the requests in flight, when the client's scope closes. */
-  readonly live: Set<() => void>
+  /** The requests in flight, which end when the client's scope closes. */
+  readonly live: Set<Live>
   closed: boolean
+}
+
+/** A request in flight. It is emptied when the request is over: a set may hold what was in it for a while (`Slots`). */
+export interface Live {
+  end: (() => void) | undefined
 }

@@ -16,7 +16,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { constVoid } from "effect/Function"
 import * as McpClientError from "../McpClientError.ts"
-import type { Core } from "./core.ts"
+import type { Core, Live } from "./core.ts"
 import { Progress } from "./progress.ts"
 import { makeMeta } from "./requestMeta.ts"
 
@@ -48,6 +48,8 @@ export interface Logical {
   readonly call: Call.Call
   /** The call's, or a fresh one. */
   readonly correlation: string
+  /** Whether the correlation can travel. */
+  readonly isCarried: boolean
   /** When it began, by its fiber's clock. */
   readonly since: number
 }
@@ -56,6 +58,7 @@ export const begin = (core: Core, call: Call.Call, context: Context.Context<neve
   core,
   call,
   correlation: call.correlation ?? Call.makeCorrelationUnsafe(),
+  isCarried: call.correlation === undefined || Call.isCarriable(call.correlation),
   since: Timer.now(context)
 })
 
@@ -92,6 +95,7 @@ class Running<A, E> {
   #fiber: Fiber.Fiber<A, E> | undefined
   #answer: Exit.Exit<A, E | Error> | undefined
   #stopTimer: () => void = constVoid
+  readonly #live: Live = { end: undefined }
 
   constructor(
     logical: Logical,
@@ -127,7 +131,8 @@ class Running<A, E> {
     })
     if (this.isDone) return
     this.#stopTimer = Timer.after(this.#context, this.#state.millis, () => this.#cut(Exit.fail(this.#state.timedOut())))
-    core.live.add(this.#cancel)
+    this.#live.end = this.#cancel
+    core.live.add(this.#live)
     for (const { signal } of cancellation) signal.addEventListener("abort", this.#cancel)
     // What happened while the fiber started has told nobody.
     if (isCancelled(this.#logical)) this.#cancel()
@@ -161,7 +166,8 @@ class Running<A, E> {
     this.isDone = true
     this.#stopTimer()
     const { call, core } = this.#logical
-    core.live.delete(this.#cancel)
+    core.live.delete(this.#live)
+    this.#live.end = undefined
     for (const { signal } of call.cancellation) signal.removeEventListener("abort", this.#cancel)
   }
 }
@@ -216,12 +222,11 @@ class State implements Exchange {
     params: Json.Object,
     headers: ReadonlyArray<readonly [name: string, value: string]>
   ): Effect.Effect<Answer, Error> {
-    return Effect.matchEffect(this.#sendOnce(method, params, headers), {
-      // A server that names our version among its own gets the request a second time (spec: basic/versioning).
-      onFailure: (error) =>
-        namesOurVersion(error.reason) ? this.#sendOnce(method, params, headers) : Effect.fail(error),
-      onSuccess: Effect.succeed
-    })
+    // A server that names our version among its own gets the request a second time (spec: basic/versioning).
+    return Effect.catch(
+      this.#sendOnce(method, params, headers),
+      (error) => namesOurVersion(error.reason) ? this.#sendOnce(method, params, headers) : Effect.fail(error)
+    )
   }
 
   #sendOnce(
@@ -231,7 +236,7 @@ class State implements Exchange {
   ): Effect.Effect<Answer, Error> {
     return Effect.withFiber((fiber) => {
       const id = ++lastId
-      const { correlation, core } = this.#logical
+      const { core, correlation, isCarried } = this.#logical
       const meta = makeMeta(this.#logical, id, this.#end - Timer.now(fiber.context))
       if (typeof meta === "string") return Effect.fail(this.fail(new McpClientError.InvalidArguments({ detail: meta })))
       this.evidence = "NotSent"
@@ -241,9 +246,7 @@ class State implements Exchange {
         method,
         params: all,
         text: JsonRpc.encodeRequest(id, method, all),
-        headers: Call.isCarriable(correlation)
-          ? [[Call.correlationHeader, correlation], ...headers]
-          : headers,
+        headers: isCarried ? [[Call.correlationHeader, correlation], ...headers] : headers,
         sent: () => {
           if (this.evidence === "NotSent") this.evidence = "MaybeSent"
         },

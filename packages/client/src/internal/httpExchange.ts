@@ -1,45 +1,31 @@
 /**
  * One POST and its answer (spec: basic/transports/streamable-http), on effect/http's client.
  */
-import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Timer from "@fairlead/protocol/Timer"
-import {
-  ConnectFailed,
-  ConnectionClosed,
-  type Failure,
-  HttpStatus,
-  type Incoming,
-  type Outgoing,
-  ResponseTooLarge
-} from "@fairlead/protocol/Transport"
+import { ConnectionClosed, type Failure, type Incoming, type Outgoing } from "@fairlead/protocol/Transport"
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { answerOf, malformed } from "./answers.ts"
-import { concat } from "./bytes.ts"
-import { makeReader } from "./events.ts"
-import { isJsonType, mediaTypeOf } from "./mediaType.ts"
+import * as HttpExchange from "../HttpExchange.ts"
 
 type Response = HttpClientResponse.HttpClientResponse
 type BodyPull = Pull.Pull<ReadonlyArray<Uint8Array>, HttpClientError.HttpClientError>
-
-/** How long a stream may take to end by itself after its answer, so that its connection can be used again. */
-const lingerMillis = 250
 
 export interface Wire {
   readonly execute: (
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<Response, HttpClientError.HttpClientError, Scope.Scope>
-  readonly maxResponseBytes: number
+  readonly url: URL
+  readonly limits: HttpExchange.Limits
   /** Bodies that are read to their end after the answer; interrupted when the transport closes. */
   readonly lingering: Set<Fiber.Fiber<unknown, unknown>>
 }
@@ -49,135 +35,51 @@ export const exchange = (
   wire: Wire,
   outgoing: Outgoing,
   request: HttpClientRequest.HttpClientRequest
+): Effect.Effect<Incoming, Failure> => hop(wire, outgoing, request, wire.url, 0)
+
+/** One request of at most four: the first, and three after redirects. */
+const hop = (
+  wire: Wire,
+  outgoing: Outgoing,
+  request: HttpClientRequest.HttpClientRequest,
+  url: URL,
+  redirects: number
 ): Effect.Effect<Incoming, Failure> =>
   Effect.suspend(() => {
     const body = new Body(wire)
+    const onResponse = (response: Response): Effect.Effect<Incoming, Failure> => {
+      const { headers, status } = response
+      const head: HttpExchange.Head = { status, header: (name) => headers[name] }
+      const target = redirects < HttpExchange.maxRedirects ? HttpExchange.redirect(head, url) : undefined
+      if (target === undefined) return read(wire, outgoing, head, response, body)
+      const next = hop(wire, outgoing, HttpClientRequest.setUrl(request, target), target, redirects + 1)
+      return Effect.andThen(body.close(Exit.void), next)
+    }
     const answer = Effect.suspend(() => {
-      outgoing.sent()
+      if (redirects === 0) outgoing.sent()
       return Effect.matchEffect(body.open(request), {
-        onFailure: (error) =>
+        onFailure: ({ reason }) =>
           // A client that turns statuses into failures still has the response.
-          error.reason._tag === "StatusCodeError"
-            ? read(wire, outgoing, error.reason.response, body)
-            : Effect.fail(connectFailure(error)),
-        onSuccess: (response) => read(wire, outgoing, response, body)
+          reason._tag === "StatusCodeError"
+            ? onResponse(reason.response)
+            // After a redirect a server has had the request.
+            : Effect.fail(HttpExchange.lost(redirects === 0 && "cause" in reason ? reason.cause : undefined)),
+        onSuccess: onResponse
       })
     })
     return Effect.onExit(answer, (exit) => body.close(exit))
   })
 
-// What these say happened before the first byte of the request.
-const neverSent = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
-])
-// These happen to open connections too; the system call tells.
-const whileConnecting = new Set(["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "ECONNRESET"])
-
-/** Platforms report one error for everything that goes wrong; only a code that is known says that nothing was sent. */
-const connectFailure = (error: HttpClientError.HttpClientError): Failure => {
-  const { reason } = error
-  const cause = "cause" in reason ? reason.cause : undefined
-  for (const candidate of [cause, memberOf(cause, "cause")]) {
-    const code = memberOf(candidate, "code")
-    if (typeof code !== "string") continue
-    if (neverSent.has(code) || (whileConnecting.has(code) && memberOf(candidate, "syscall") === "connect")) {
-      return new ConnectFailed({ detail: code })
-    }
-  }
-  return new ConnectionClosed({ evidence: "MaybeSent" })
-}
-
-const memberOf = (u: unknown, key: string): unknown =>
-  typeof u === "object" && u !== null ? (u as { readonly [key: string]: unknown })[key] : undefined
-
 const read = (
   wire: Wire,
   outgoing: Outgoing,
+  head: HttpExchange.Head,
   response: Response,
   body: Body
 ): Effect.Effect<Incoming, Failure> => {
-  const contentType = response.headers["content-type"]
-  const mediaType = mediaTypeOf(contentType)
-  if (mediaType === "text/event-stream") return readEvents(wire, outgoing, response, body)
-  if (contentType === undefined || isJsonType(mediaType)) return readMessage(wire, outgoing, response, body)
-  return Effect.fail(
-    isOk(response) ? malformed("the media type is neither JSON nor an event stream") : rejected(response)
-  )
-}
-
-const isOk = ({ status }: Response): boolean => status >= 200 && status < 300
-
-const rejected = ({ headers, status }: Response): Failure =>
-  new HttpStatus({
-    status,
-    wwwAuthenticate: status === 401 || status === 403 ? headers["www-authenticate"] : undefined,
-    retryAfter: headers["retry-after"],
-    location: status >= 300 && status < 400 ? headers["location"] : undefined
-  })
-
-const incoming = (message: JsonRpc.Response, { headers, status }: Response): Incoming => ({
-  response: message,
-  status,
-  retryAfter: headers["retry-after"]
-})
-
-const readMessage = (
-  wire: Wire,
-  outgoing: Outgoing,
-  response: Response,
-  body: Body
-): Effect.Effect<Incoming, Failure> => {
-  const limit = wire.maxResponseBytes
-  const tooLarge = Effect.fail(new ResponseTooLarge({ limit }))
-  if (Number(response.headers["content-length"]) > limit) return tooLarge
-  const chunks: Array<Uint8Array> = []
-  let length = 0
-  return body.read<Incoming>(
-    response,
-    (chunk) => {
-      length += chunk.length
-      if (length > limit) return tooLarge
-      chunks.push(chunk)
-      return undefined
-    },
-    () => {
-      const text = decodeUtf8(concat(chunks, length))
-      const answer = text === undefined ? Result.succeed(undefined) : answerOf(text, outgoing.id)
-      if (Result.isFailure(answer)) return Effect.fail(answer.failure)
-      if (answer.success !== undefined) return Effect.succeed(incoming(answer.success, response))
-      return Effect.fail(isOk(response) ? malformed("the body is not a JSON-RPC message") : rejected(response))
-    }
-  )
-}
-
-const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-const readEvents = (
-  wire: Wire,
-  outgoing: Outgoing,
-  response: Response,
-  body: Body
-): Effect.Effect<Incoming, Failure> => {
-  const reader = makeReader(outgoing, wire.maxResponseBytes)
-  const settle = (outcome: Result.Result<JsonRpc.Response, Failure>): Effect.Effect<Incoming, Failure> =>
-    Result.isFailure(outcome)
-      ? Effect.fail(outcome.failure)
-      : Effect.succeed(incoming(outcome.success, response))
+  const made = HttpExchange.reader(outgoing, head, wire.limits)
+  if (Result.isFailure(made)) return Effect.fail(made.failure)
+  const reader = made.success
   const answer = body.read<Incoming>(
     response,
     (chunk) => {
@@ -185,18 +87,11 @@ const readEvents = (
       if (outcome === undefined) return undefined
       // The answer is there; the stream need not be over.
       if (Result.isSuccess(outcome)) body.linger()
-      return settle(outcome)
+      return Effect.fromResult(outcome)
     },
-    () => {
-      const outcome = reader.end()
-      if (outcome !== undefined) return settle(outcome)
-      return Effect.fail(isOk(response) ? new ConnectionClosed({ evidence: "MaybeSent" }) : rejected(response))
-    }
+    () => Effect.fromResult(reader.end())
   )
-  return Effect.onExit(answer, () =>
-    reader.skipped() === 0
-      ? Effect.void
-      : Effect.logDebug("Events that are no JSON-RPC messages were skipped", { events: reader.skipped() }))
+  return Effect.onExit(answer, () => HttpExchange.logSkipped(reader.skipped()))
 }
 
 /** The body of one response, and what keeps its connection. */
@@ -280,7 +175,7 @@ class Body {
     const { lingering } = this.#wire
     lingering.add(fiber)
     // Sockets live in real time, whatever the clock of the program.
-    const stop = Timer.after(Context.empty(), lingerMillis, () => fiber.interruptUnsafe())
+    const stop = Timer.after(Context.empty(), HttpExchange.lingerMillis, () => fiber.interruptUnsafe())
     fiber.addObserver(() => {
       stop()
       lingering.delete(fiber)

@@ -10,7 +10,7 @@ import type { Logical } from "./exchange.ts"
 
 /** The metadata, or what of the call cannot be sent. */
 export const makeMeta = (
-  { call, core, correlation }: Logical,
+  { call, core, correlation, isCarried }: Logical,
   id: number,
   remaining: number
 ): Json.Object | string => {
@@ -23,7 +23,7 @@ export const makeMeta = (
   meta[Revision.meta.clientCapabilities] = core.capabilities
   meta[Revision.meta.clientInfo] = core.info
   if (call.progress !== undefined) meta[Revision.meta.progressToken] = id
-  if (Call.isCarriable(correlation)) meta[Call.metaKeys.correlation] = correlation
+  if (isCarried) meta[Call.metaKeys.correlation] = correlation
   if (call.idempotencyKey !== undefined) {
     if (!Call.isCarriable(call.idempotencyKey)) {
       return "the idempotency key is not 1 to 128 visible ASCII characters"

@@ -19,8 +19,9 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { malformed } from "./answers.ts"
-import { concat, isLongerThan } from "./bytes.ts"
+import { isLongerThan } from "./bytes.ts"
 import { headOf } from "./messageHead.ts"
+import { Slots } from "./slots.ts"
 
 export interface Limits {
   readonly maxPendingCalls: number
@@ -36,15 +37,18 @@ interface Waiting {
   sent: boolean
 }
 
+/** How many frames of one turn leave together at most. */
+const burst = 16
+
 interface Frame {
-  readonly bytes: Uint8Array
+  readonly text: string
   readonly waiting: Waiting | undefined
 }
 
 export class Channel {
   readonly #limits: Limits
-  readonly #waiting = new Map<string, Waiting>()
-  readonly #byToken = new Map<string, Waiting>()
+  readonly #waiting = new Slots<Waiting>()
+  readonly #byToken = new Slots<Waiting>()
   readonly #splitter: Frames.Splitter
   readonly #log: (effect: Effect.Effect<void>) => void
   #frames: Array<Frame> = []
@@ -72,7 +76,7 @@ export class Channel {
       const waiting: Waiting = { request, resume, progressToken: tokenOf(request), sent: false }
       this.#waiting.set(key, waiting)
       if (waiting.progressToken !== undefined) this.#byToken.set(waiting.progressToken, waiting)
-      this.#push({ bytes: Frames.encode(request.text), waiting })
+      this.#push({ text: request.text, waiting })
       return Effect.sync(() => this.#abandon(waiting))
     })
   }
@@ -91,7 +95,7 @@ export class Channel {
   end(failure: (evidence: Evidence) => Failure): void {
     if (this.#ended !== undefined) return
     this.#ended = failure
-    const waiting = [...this.#waiting.values()]
+    const waiting = this.#waiting.values()
     this.#frames = this.#frames.filter((frame) => frame.waiting === undefined)
     for (const one of waiting) this.#settle(one, Effect.fail(failure(one.sent ? "MaybeSent" : "NotSent")))
     this.#wake?.()
@@ -110,13 +114,22 @@ export class Channel {
     if (this.#frames.length > 0) return Effect.succeed([this.#join()])
     if (this.#ended !== undefined) return Cause.done()
     return Effect.callback<readonly [Uint8Array], Cause.Done>((resume) => {
-      // One turn later, so that calls that start together leave in one write.
-      this.#wake = () => {
-        this.#wake = undefined
-        queueMicrotask(() => resume(Effect.suspend(() => this.#take())))
+      let isScheduled = false
+      const go = () => {
+        if (this.#wake === wake) this.#wake = undefined
+        resume(Effect.suspend(() => this.#take()))
       }
+      // One turn later, so that calls that start together leave in one write; many of them leave in parts, so that the
+      // server can read while the rest is made.
+      const wake = () => {
+        if (this.#frames.length >= burst) return go()
+        if (isScheduled) return
+        isScheduled = true
+        queueMicrotask(go)
+      }
+      this.#wake = wake
       return Effect.sync(() => {
-        this.#wake = undefined
+        if (this.#wake === wake) this.#wake = undefined
       })
     })
   }
@@ -124,14 +137,13 @@ export class Channel {
   #join(): Uint8Array {
     const frames = this.#frames
     this.#frames = []
-    let length = 0
-    for (const { bytes, waiting } of frames) {
-      length += bytes.length
+    for (const { waiting } of frames) {
       if (waiting === undefined) continue
       waiting.sent = true
       waiting.request.sent()
     }
-    return concat(frames.map((frame) => frame.bytes), length)
+    // Encoded together: a buffer for each frame costs more than its bytes.
+    return Frames.encode(frames.map(({ text }) => text).join("\n"))
   }
 
   /** The caller is gone: a frame that has not left is taken back, else the server is told. */
@@ -147,7 +159,7 @@ export class Channel {
       requestId: request.id,
       reason: "The caller no longer waits"
     })
-    this.#push({ bytes: Frames.encode(text), waiting: undefined })
+    this.#push({ text, waiting: undefined })
   }
 
   #forget(waiting: Waiting): boolean {
@@ -189,7 +201,7 @@ export class Channel {
     const { hasMethod, id } = headOf(head)
     if (hasMethod) return this.#report("A notification that is larger than the limit was skipped")
     const fail = (waiting: Waiting) => this.#settle(waiting, Effect.fail(new ResponseTooLarge({ limit })))
-    if (id === undefined) return [...this.#waiting.values()].filter((waiting) => waiting.sent).forEach(fail)
+    if (id === undefined) return this.#waiting.values().filter((waiting) => waiting.sent).forEach(fail)
     const waiting = this.#sentById(id)
     if (waiting !== undefined) fail(waiting)
   }
@@ -200,7 +212,7 @@ export class Channel {
   }
 
   #onlySent(): Waiting | undefined {
-    const sent = [...this.#waiting.values()].filter((waiting) => waiting.sent)
+    const sent = this.#waiting.values().filter((waiting) => waiting.sent)
     return sent.length === 1 ? sent[0] : undefined
   }
 

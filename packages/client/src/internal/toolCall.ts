@@ -16,6 +16,7 @@ import * as McpClientError from "../McpClientError.ts"
 import { decodeContent } from "./content.ts"
 import { type Exchange, type Logical, run } from "./exchange.ts"
 import { describe } from "./issues.ts"
+import { matched } from "./matched.ts"
 
 type Error = McpClientError.McpClientError
 type Ending = Succeeded<unknown> | ToolFailed<unknown> | InputRequired
@@ -52,7 +53,7 @@ export const callTool = (
 ): Effect.Effect<Ending, Error, unknown> => {
   const codecs = codecsOf(tool)
   return run(logical, (exchange) =>
-    Effect.matchEffect(codecs.input(input), {
+    matched(codecs.input(input), {
       onFailure: (issue) => invalid(exchange, describe("arguments", issue)),
       onSuccess: (args) => {
         if (!Json.isObject(args)) return invalid(exchange, "the arguments are not an object")
@@ -85,7 +86,7 @@ const decodeResult = (
   if (isError === true) return decodeFailure(codecs, content, structured, meta)
   if (codecs.output === undefined) return Effect.succeed(new Succeeded({ output: content, content, meta: meta ?? {} }))
   if (structured === undefined) return malformed(exchange, "`structuredContent` is missing")
-  return Effect.matchEffect(codecs.output(structured), {
+  return matched(codecs.output(structured), {
     onFailure: (issue) => malformed(exchange, describe("structuredContent", issue)),
     onSuccess: (output) => Effect.succeed(new Succeeded({ output, content, meta: meta ?? {} }))
   })
@@ -107,7 +108,7 @@ const decodeFailure = (
       })
     )
   if (codecs.failure === undefined || structured === undefined) return untyped()
-  return Effect.matchEffect(codecs.failure(structured), {
+  return matched(codecs.failure(structured), {
     // A failure of another kind: it stays what it is.
     onFailure: untyped,
     onSuccess: (failure) =>

@@ -33,6 +33,11 @@ export interface Bound {
   readonly died: Effect.Effect<void>
 }
 
+/** A response under way. It is emptied when it is over: a set may hold what was in it for a while. */
+interface Answering {
+  response: Http.ServerResponse | undefined
+}
+
 const configFailure = (field: string, reason: string) => Effect.fail<ListenFailure>({ _tag: "Config", field, reason })
 
 /** What of the options cannot be used, if anything. */
@@ -95,10 +100,14 @@ export const listen = Effect.fnUntraced(function*(
   }
   const tls = yield* readTls(options)
   const server = yield* createServer(tls)
-  const answering = new Set<Http.ServerResponse>()
+  const answering = new Set<Answering>()
   const serveRequest = (expectsContinue: boolean) => (request: Http.IncomingMessage, response: Http.ServerResponse) => {
-    answering.add(response)
-    response.on("close", () => answering.delete(response))
+    const place: Answering = { response }
+    answering.add(place)
+    response.on("close", () => {
+      answering.delete(place)
+      place.response = undefined
+    })
     onRequest(site, request, response, expectsContinue)
   }
   server.on("request", serveRequest(false))
@@ -136,9 +145,11 @@ export const listen = Effect.fnUntraced(function*(
  * The endpoint has stopped by now: every request has its answer or is beyond its grace. Answers that are still on their
  * way to a slow client get a moment; idle connections do not.
  */
-const close = (server: Http.Server, answering: ReadonlySet<Http.ServerResponse>) =>
+const close = (server: Http.Server, answering: ReadonlySet<Answering>) =>
   Effect.callback<void>((resume) => {
-    const leaving = new Set([...answering].filter((response) => response.writableEnded))
+    const leaving = new Set(
+      [...answering].flatMap(({ response }) => response?.writableEnded === true ? [response] : [])
+    )
     const end = () => {
       clearTimeout(timer)
       server.close(() => resume(Effect.void))

@@ -73,6 +73,9 @@ export interface Output {
 
 const nothing = () => {}
 
+/** How many answers of one turn leave together at most. */
+const burst = 16
+
 /** Whether the standard output is taken: there is one of it in a process. */
 let isTaken = false
 
@@ -125,6 +128,8 @@ const redirect = (): { readonly output: Output; readonly restore: Effect.Effect<
       write: (message) => {
         waiting.push(message)
         if (waiting.length === 1) queueMicrotask(flush)
+        // Many at once leave in parts, so that the client can read while the rest is made.
+        else if (waiting.length === burst) flush()
         return !stdout.writableNeedDrain
       },
       onDrain: (resume) => {

@@ -1,6 +1,12 @@
 /** A server built with the official SDK, and the definitions that its tools have here. */
 import { Tool } from "@fairlead/protocol"
-import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
+import {
+  acceptedContent,
+  fromJsonSchema,
+  inputRequired,
+  McpServer,
+  ResourceTemplate
+} from "@modelcontextprotocol/server"
 import { Schema } from "effect"
 
 export const Greet = Tool.make("greet", {
@@ -18,6 +24,9 @@ export const Wait = Tool.make("wait", { input: Schema.Struct({ key: Schema.Strin
 export const Observe = Tool.make("observe", {
   input: Schema.Struct({ key: Schema.String, event: Schema.Literals(["started", "aborted"]) })
 })
+
+/** Asks for a name, and greets it. */
+export const Ask = Tool.make("ask")
 
 const object = <A>(properties: { readonly [name: string]: { readonly type: string } }) =>
   fromJsonSchema<A>({ type: "object", properties, required: Object.keys(properties) })
@@ -73,6 +82,35 @@ export const makeOfficial = (): () => McpServer => {
       await event(`${key}:${name}`).promise
       return text(name)
     })
+    server.registerTool("ask", { description: "Asks for a name." }, ({ mcpReq }) => {
+      const { name } = acceptedContent<{ name?: string }>(mcpReq.inputResponses, "name") ?? {}
+      if (name !== undefined) return text(`Hello, ${name}!`)
+      return inputRequired({
+        inputRequests: {
+          name: inputRequired.elicit({
+            message: "Who are you?",
+            requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
+          })
+        }
+      })
+    })
+    server.registerResource("guide", "docs://guide", { mimeType: "text/plain" }, ({ href }) => ({
+      contents: [{ uri: href, mimeType: "text/plain", text: "the guide" }]
+    }))
+    server.registerResource(
+      "page",
+      new ResourceTemplate("docs://page/{name}", {
+        list: undefined,
+        complete: { name: (value) => ["layers", "layout", "streams"].filter((name) => name.startsWith(value)) }
+      }),
+      {},
+      ({ href }, { name }) => ({ contents: [{ uri: href, text: `page ${String(name)}` }] })
+    )
+    server.registerPrompt(
+      "review",
+      { description: "Reviews code.", argsSchema: object<{ code: string }>({ code: { type: "string" } }) },
+      ({ code }) => ({ messages: [{ role: "user", content: { type: "text", text: `Review ${code}` } }] })
+    )
     return server
   }
 }

@@ -11,6 +11,7 @@ import type { Channel, ChannelOptions } from "../Front.ts"
 import type { Arrival } from "./endpoint.ts"
 import type { Exchange } from "./exchange.ts"
 import { failure, invalidRequest, overloaded } from "./reply.ts"
+import { Slots } from "./slots.ts"
 
 export interface ChannelHost {
   readonly serve: (arrival: Arrival) => Exchange | undefined
@@ -18,7 +19,7 @@ export interface ChannelHost {
 }
 
 export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel => {
-  const inFlight = new Map<string, Exchange>()
+  const inFlight = new Slots<Exchange>()
   let closed = false
 
   const send = (text: string) => {
@@ -72,9 +73,7 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
   const closeUnsafe = () => {
     if (closed) return
     closed = true
-    const exchanges = [...inFlight.values()]
-    inFlight.clear()
-    for (const exchange of exchanges) exchange.interrupt("disconnect")
+    for (const exchange of inFlight.takeAll()) exchange.interrupt("disconnect")
   }
 
   return {

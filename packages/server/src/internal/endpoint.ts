@@ -20,7 +20,7 @@ import { makeChannel } from "./channel.ts"
 import type { HeaderLookup } from "./dispatcher.ts"
 import { closing, type DispatcherOptions, makeDispatcher } from "./dispatcher.ts"
 import { makeHttpSink } from "./eventStream.ts"
-import { Exchange, type Host } from "./exchange.ts"
+import { Exchange, type Host, type Place } from "./exchange.ts"
 import {
   type Accepted,
   bodyTooLarge,
@@ -111,7 +111,7 @@ export const makeEndpoint = (
     middleware: settings.middleware,
     context
   })
-  const running = new Set<Exchange>()
+  const running = new Set<Place>()
   const idleListeners = new Set<() => void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
@@ -139,8 +139,9 @@ export const makeEndpoint = (
     logs: settings.logs,
     listenResult: (id) => `{${catalog.resultEnd({ [Revision.meta.subscriptionId]: id })}`,
     nextInvocationId: () => `${instance}-${++invocations}`,
-    ended: (exchange) => {
-      running.delete(exchange)
+    ended: ({ place }) => {
+      running.delete(place)
+      place.exchange = undefined
       if (running.size === 0) { for (const listener of idleListeners) listener() }
     },
     overstays: (count) => {
@@ -159,7 +160,7 @@ export const makeEndpoint = (
     const exchange = new Exchange(host, arrival.sink, arrival.correlation, deadline)
     exchange.ownId = arrival.id
     arrival.admitted?.(exchange)
-    running.add(exchange)
+    running.add(exchange.place)
     if (settings.contextOf === undefined || arrival.services !== undefined) {
       serveNow(exchange, arrival)
     } else {
@@ -298,9 +299,9 @@ export const makeEndpoint = (
     if (hasStopped) return
     isStopping = true
     // Listeners have nothing to finish.
-    for (const exchange of running) if (exchange.isListening) exchange.interrupt("stop")
+    for (const { exchange } of running) if (exchange?.isListening === true) exchange.interrupt("stop")
     yield* awaitIdle(settings.graceMillis)
-    for (const exchange of running) exchange.interrupt("stop")
+    for (const { exchange } of running) exchange?.interrupt("stop")
     yield* awaitIdle(stopMillis)
     hasStopped = true
   })

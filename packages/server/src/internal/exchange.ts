@@ -61,9 +61,15 @@ export interface Host {
 
 export type Service = Invocation["Service"]
 
+/** The place of a request among those that run. It is emptied when the request is over, as slots are (`Slots`). */
+export interface Place {
+  exchange: Exchange | undefined
+}
+
 export class Exchange {
   readonly host: Host
   readonly sink: Sink
+  readonly place: Place = { exchange: this }
   deadline: number
   request: JsonRpc.Request | undefined = undefined
   meta: Json.Object = {}
