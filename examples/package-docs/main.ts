@@ -66,7 +66,11 @@ const main = Effect.gen(function*() {
 NodeRuntime.runMain(
   main.pipe(Effect.catch((error) =>
     Effect.andThen(
-      Console.error(error._tag === "BindFailed" ? `${error.message}. Choose another one with --port.` : error.message),
+      Console.error(
+        error._tag === "StartError" && error.reason._tag === "BindFailed"
+          ? `${error.message}. Choose another one with --port.`
+          : error.message
+      ),
       Effect.sync(() => {
         process.exitCode = 1
       })

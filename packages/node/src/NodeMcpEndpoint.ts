@@ -6,7 +6,9 @@
  * | `host` | 127.0.0.1 |
  * | `port` | 0: a free one, read it from the listener |
  * | `path` | `/mcp` |
- * | `allowUnauthenticated` | false: a host off loopback is refused |
+ * | `allowUnauthenticated` | false: a host off loopback is refused, unless the endpoint has a verifier |
+ * | `tls` | none: http |
+ * | `health` | false |
  *
  * A head that takes longer than 10 seconds, or a request that takes longer than 30 seconds to arrive, is answered with
  * 408.
@@ -16,9 +18,12 @@
 import { McpEndpoint } from "@fairlead/server/McpEndpoint"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { listen, type ListenFailure } from "./internal/listener.ts"
+import type * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { type Bound, listen, type ListenFailure } from "./internal/listener.ts"
 import { exitSoon, keepStdout, serveStdio, type StdioFailure, takeStdout } from "./internal/stdio.ts"
 
 /**
@@ -39,6 +44,10 @@ export interface HttpOptions {
    * every tool. Its host names have to stand in the endpoint's `allowedHosts` too. Default: false.
    */
   readonly allowUnauthenticated?: boolean | undefined
+  /** Serves https with a certificate and its key, in PEM files. Default: http. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined
+  /** Serves `/healthz` (200) and `/readyz` (200, or 503 while it serves nothing new). Default: false. */
+  readonly health?: boolean | undefined
 }
 
 /**
@@ -52,6 +61,8 @@ export class HttpListener extends Context.Service<HttpListener, {
   readonly port: number
   /** The URL that clients connect to. */
   readonly url: string
+  /** Fails with `ListenerDied` when the listener ends by itself; an intended stop never does. */
+  readonly died: Effect.Effect<never, StartError>
 }>()("@fairlead/node/NodeMcpEndpoint/HttpListener") {}
 
 /**
@@ -102,12 +113,33 @@ export class BindFailed extends Data.TaggedError("BindFailed")<{
 }
 
 /**
- * How starting a listener can fail.
+ * The listener ended by itself.
  *
  * @category errors
  * @since 0.1.0
  */
-export type StartError = InvalidConfig | UnauthenticatedNonLoopbackBind | BindFailed
+export class ListenerDied extends Data.TaggedError("ListenerDied")<{
+  readonly host: string
+  readonly port: number
+}> {
+  override get message(): string {
+    return `The listener on ${this.host}:${this.port} ended`
+  }
+}
+
+/**
+ * Why a listener does not serve; `reason` says which of the ways it is.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StartError extends Data.TaggedError("StartError")<{
+  readonly reason: InvalidConfig | UnauthenticatedNonLoopbackBind | BindFailed | ListenerDied
+}> {
+  override get message(): string {
+    return this.reason.message
+  }
+}
 
 /**
  * The standard input ended in the middle of a message, or could not be read, or another endpoint of this process serves
@@ -133,13 +165,16 @@ const stdioMessages = {
 const startError = (failure: ListenFailure): StartError => {
   switch (failure._tag) {
     case "Bind":
-      return new BindFailed(failure)
+      return new StartError({ reason: new BindFailed(failure) })
     case "Loopback":
-      return new UnauthenticatedNonLoopbackBind({ host: failure.host })
+      return new StartError({ reason: new UnauthenticatedNonLoopbackBind({ host: failure.host }) })
     case "Config":
-      return new InvalidConfig(failure)
+      return new StartError({ reason: new InvalidConfig(failure) })
   }
 }
+
+const diedOf = ({ died, host, port }: Bound): Effect.Effect<never, StartError> =>
+  Effect.andThen(died, Effect.fail(new StartError({ reason: new ListenerDied({ host, port }) })))
 
 /**
  * Listens for HTTP requests until the layer closes. The port opens when the endpoint, with all its registrations, is
@@ -154,12 +189,86 @@ const startError = (failure: ListenFailure): StartError => {
 export const layerHttp = (options: HttpOptions = {}): Layer.Layer<HttpListener, StartError, McpEndpoint> =>
   Layer.effect(
     HttpListener,
-    Effect.flatMap(McpEndpoint, (endpoint) => Effect.mapError(listen(endpoint, options), startError))
+    Effect.gen(function*() {
+      const endpoint = yield* McpEndpoint
+      const bound = yield* Effect.mapError(listen(endpoint, options, endpoint.stop), startError)
+      return { host: bound.host, port: bound.port, url: bound.url, died: diedOf(bound) }
+    })
   )
 
 /**
- * Serves an endpoint over HTTP for as long as the program runs: one effect that never returns, for
- * `NodeRuntime.runMain`, which interrupts it on SIGINT and SIGTERM and exits with 130 once it has stopped.
+ * The same with a listener that is started again, by a schedule, when it ends by itself. The handle stays valid: `port`
+ * and `url` are those of the current listener. The first start has to succeed; when the schedule ends, `died` fails.
+ *
+ * Fails with {@link StartError}.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerSupervised = (
+  options: HttpOptions,
+  schedule: Schedule.Schedule<unknown, StartError>
+): Layer.Layer<HttpListener, StartError, McpEndpoint> =>
+  Layer.effect(
+    HttpListener,
+    Effect.gen(function*() {
+      const endpoint = yield* McpEndpoint
+      const first = yield* Deferred.make<void, StartError>()
+      const ended = yield* Deferred.make<never, StartError>()
+      let current: Bound | undefined
+
+      const once = Effect.scoped(
+        Effect.gen(function*() {
+          // A dead listener is no reason to stop the endpoint.
+          current = yield* Effect.mapError(listen(endpoint, options, Effect.void), startError)
+          yield* Deferred.succeed(first, undefined)
+          return yield* diedOf(current)
+        })
+      ).pipe(Effect.tapError((error) => Deferred.fail(first, error)))
+
+      yield* Effect.forkScoped(
+        Effect.retry(once, schedule).pipe(Effect.catch((error) => Deferred.fail(ended, error)))
+      )
+      // Closed before the listener is.
+      yield* Effect.addFinalizer(() => endpoint.stop)
+      yield* Deferred.await(first)
+      return {
+        get host() {
+          return current!.host
+        },
+        get port() {
+          return current!.port
+        },
+        get url() {
+          return current!.url
+        },
+        died: Deferred.await(ended)
+      }
+    })
+  )
+
+/** A second signal while the program stops ends it at once. */
+const forceOnSecondSignal: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Effect.acquireRelease(
+  Effect.sync(() => {
+    let count = 0
+    const onSignal = () => {
+      if (++count > 1) process.exit(130)
+    }
+    process.on("SIGINT", onSignal)
+    process.on("SIGTERM", onSignal)
+    return onSignal
+  }),
+  (onSignal) =>
+    Effect.sync(() => {
+      process.removeListener("SIGINT", onSignal)
+      process.removeListener("SIGTERM", onSignal)
+    })
+))
+
+/**
+ * Serves an endpoint over HTTP for as long as the program runs: one effect that never returns, and fails when its listener
+ * ends by itself. For `NodeRuntime.runMain`, which interrupts it on SIGINT and SIGTERM and exits with 130 once it has
+ * stopped; a second signal ends it at once.
  *
  * **Example** (A server)
  *
@@ -191,12 +300,16 @@ export const launchHttp = (options: HttpOptions = {}) =>
 <A, E, R>(
   endpoint: Layer.Layer<McpEndpoint | A, E, R>
 ): Effect.Effect<never, E | StartError, R> =>
-  Layer.launch(
-    Layer.effectDiscard(Effect.flatMap(HttpListener, ({ url }) => Effect.logInfo(`Listening on ${url}`))).pipe(
-      Layer.provideMerge(layerHttp(options)),
-      Layer.provide(endpoint)
+  Effect.scoped(Effect.andThen(
+    forceOnSecondSignal,
+    Effect.flatMap(
+      Layer.build(layerHttp(options).pipe(Layer.provide(endpoint))),
+      (services) => {
+        const { died, url } = Context.get(services, HttpListener)
+        return Effect.andThen(Effect.logInfo(`Listening on ${url}`), died)
+      }
     )
-  )
+  ))
 
 const stdioError = (reason: StdioFailure): StdioError => new StdioError({ reason })
 

@@ -216,7 +216,10 @@ describe("where it listens", () => {
 })
 
 describe("what cannot be served", () => {
-  const failing = (http: NodeMcpEndpoint.HttpOptions) => Effect.flip(serve(echo, http))
+  const failing = (http: NodeMcpEndpoint.HttpOptions) =>
+    Effect.flip(serve(echo, http)).pipe(
+      Effect.map((error) => error._tag === "StartError" ? error.reason : error)
+    )
 
   it.effect.each(
     [

@@ -132,12 +132,13 @@ describe("a key of the process alone", () => {
 
   it.effect("is warned of where other machines can reach the listener, and only there", () =>
     Effect.gen(function*() {
+      const allowedHosts = ["mcp.example"]
       const everywhere = { host: "0.0.0.0", allowUnauthenticated: true }
       const stateKeys = [Redacted.make(new Uint8Array(32))]
       assert.deepStrictEqual([
-        yield* warnings({}, everywhere),
-        yield* warnings({ stateKeys: [] }, everywhere),
-        yield* warnings({ stateKeys }, everywhere),
+        yield* warnings({ allowedHosts }, everywhere),
+        yield* warnings({ allowedHosts, stateKeys: [] }, everywhere),
+        yield* warnings({ allowedHosts, stateKeys }, everywhere),
         yield* warnings({}, {})
       ], [1, 1, 0, 0])
     }))

@@ -18,6 +18,10 @@ export interface HttpRequest {
   readonly method: string
   readonly url: string
   readonly header: (name: string) => string | undefined
+  /** The host name that the front itself is bound to; it is allowed beside those of the endpoint. */
+  readonly ownHost?: string | undefined
+  /** Whether the front can stream; without, requests that need a stream are refused. Default: true. */
+  readonly canStream?: boolean | undefined
 }
 
 /**
@@ -52,6 +56,8 @@ export interface HttpRead {
   readonly maxBodyBytes: number
   readonly tooLarge: Omit<HttpRefusal, "_tag">
   readonly serve: (body: Uint8Array, responder: HttpResponder) => HttpExchange
+  /** The body will not be served: it was too large, or its client has gone. To be called where `serve` is not. */
+  readonly abandon: () => void
 }
 
 /**
@@ -82,6 +88,8 @@ export interface HttpResponder {
   readonly onDrain: (resume: () => void) => void
   /** Writes the end of the stream and ends it. */
   readonly end: (chunk: string) => void
+  /** Breaks the stream off: its client does not read. */
+  readonly abort: () => void
 }
 
 /**
@@ -99,6 +107,8 @@ export interface ChannelOptions {
   readonly onDrain: (resume: () => void) => void
   /** Services for every request of this channel, in place of the endpoint's context function. */
   readonly services: Context.Context<never> | undefined
+  /** How many of its requests run at once; more are answered with an error. Default: as many as the endpoint runs. */
+  readonly maxRequests?: number | undefined
 }
 
 /**

@@ -78,19 +78,23 @@ const answer = (
           // What the handler did at once may have made the client go away.
           return isGone ? disconnect() : undefined
         case "TooLarge": {
+          admission.abandon()
           const { body: text, headers, status } = admission.tooLarge
           return resume(Effect.succeed(whole(status, headers, text)))
         }
         case "Gone":
+          admission.abandon()
           return resume(Effect.interrupt)
         case "Unreadable":
+          admission.abandon()
           return resume(Effect.die(body.defect))
       }
     })
     return Effect.sync(() => {
       isGone = true
       stopReading()
-      disconnect?.()
+      if (disconnect === undefined) admission.abandon()
+      else disconnect()
     })
   })
 }
@@ -174,6 +178,11 @@ const serve = (
     },
     onDrain: (callback) => {
       drained = callback
+    },
+    abort: () => {
+      ended = true
+      waiting = ""
+      if (pull !== undefined) pull(Cause.done())
     },
     end: (chunk) => {
       ended = true

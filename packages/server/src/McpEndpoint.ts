@@ -11,13 +11,15 @@
  * | `requestTimeout` | 30 seconds | 504 with -32603, the handler is interrupted |
  * | `cancellationGrace` | 5 seconds | the overstay is logged; the slot stays taken |
  * | `maxConcurrentRequests` | 1,024 | 503 with `retry-after: 1` |
+ * | `maxArrivingRequests` | 1,024 | 503 with `retry-after: 1` |
+ * | `writeTimeout` | 30 seconds | the connection ends, the handler is interrupted |
  * | `allowedHosts` | the loopback names | 403 |
  * | `allowedOrigins` | http on the loopback names, any port | 403 |
  * | `pageSize` | 100 items | |
  * | `listen.maxListeners` | 64 | 503 with `retry-after: 1` |
  * | `listen.keepAlive` | 15 seconds | |
  *
- * Not included yet: authorization, CORS.
+ * Browsers of allowed origins get the headers of CORS. Not included yet: authorization beyond the `verify` function.
  *
  * @since 0.1.0
  */
@@ -38,6 +40,7 @@ import { makeEndpoint } from "./internal/endpoint.ts"
 import { hostName, loopbackHosts } from "./internal/httpChecks.ts"
 import { keyBytes, makeSealer } from "./internal/sealing.ts"
 import { makeServer } from "./internal/server.ts"
+import { Principal } from "./Invocation.ts"
 import { type Kind, McpServer, type Provided } from "./McpServer.ts"
 import type { Middleware, Services as MiddlewareServices } from "./Middleware.ts"
 import { type Change, Notifications } from "./Notifications.ts"
@@ -59,6 +62,15 @@ export class McpEndpoint extends Context.Service<McpEndpoint, {
    * `Notifications` service, those of other processes hear of it too.
    */
   readonly resourceUpdated: (uri: string) => Effect.Effect<void>
+  /**
+   * Whether it serves new requests: it is not stopping, and at most half of its slots are held by handlers that go on
+   * after their grace.
+   */
+  readonly isReady: Effect.Effect<boolean>
+  /** Whether a verifier says who asks. */
+  readonly verifies: boolean
+  /** Whether `allowedHosts` names hosts beside loopback. For fronts that bind every interface. */
+  readonly namesHosts: boolean
   /**
    * Whether what goes through clients is sealed with a key of this process alone: another replica, or the next process,
    * cannot open it.
@@ -98,7 +110,19 @@ export interface Options<
    * what the handlers require. It runs in the request's fiber and scope, within its deadline, before the message is
    * read. Failing with `Refused` turns the request away.
    */
-  readonly context?: ((request: RequestInfo) => Effect.Effect<Context.Context<RC>, Refused, RX>) | undefined
+  readonly context?:
+    | ((request: RequestInfo, grant: Grant | undefined) => Effect.Effect<Context.Context<RC>, Refused, RX>)
+    | undefined
+  /**
+   * Says who asks, before anything else is looked at: gives a grant or turns the request away, such as with 401. It runs
+   * in the request's fiber and scope, within its deadline. Its principal is the request's. Default: nobody is asked.
+   */
+  readonly verify?: ((request: RequestInfo) => Effect.Effect<Grant, Refused, RX>) | undefined
+  /**
+   * Makes the correlation of an HTTP request, such as from a header of a proxy: 1 to 128 visible ASCII characters.
+   * Anything else, and a failure, is as if there were none: then the client's `x-correlation-id` counts, else a fresh one.
+   */
+  readonly correlation?: ((request: Omit<RequestInfo, "correlation">) => string | undefined) | undefined
   /** The largest request body, in bytes. Default: 1 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** The largest answer, in bytes. Default: 1 MiB. */
@@ -109,6 +133,10 @@ export interface Options<
   readonly requestTimeout?: Duration.Input | undefined
   /** How long a handler may go on after it was interrupted before that is logged. Default: 5 seconds. */
   readonly cancellationGrace?: Duration.Input | undefined
+  /** How long a client may not read while there is something to write; then its connection ends. Default: 30 seconds. */
+  readonly writeTimeout?: Duration.Input | undefined
+  /** How many requests may be sending their bodies at once; beyond it 503. Default: 1,024. */
+  readonly maxArrivingRequests?: number | undefined
   /** How many requests run at once. Default: 1,024. */
   readonly maxConcurrentRequests?: number | undefined
   /**
@@ -146,6 +174,17 @@ export interface Options<
   readonly logging?: boolean | undefined
   /** Extensions to advertise: settings by identifier. Default: none. */
   readonly extensions?: Readonly<Record<string, Json.Object>> | undefined
+}
+
+/**
+ * What a verifier grants: who asks, and whatever the context function and the handlers want to know of it.
+ *
+ * @category access
+ * @since 0.1.0
+ */
+export interface Grant {
+  readonly principal: string
+  readonly [key: string]: unknown
 }
 
 /**
@@ -260,6 +299,68 @@ export const serve = <
     Exclude<RX, Scope.Scope> | Exclude<MiddlewareServices<M[number]>, Provided | RC> | Exclude<R, McpServer | RC>
   >
 
+/** The verifier and the context function as one, if there is one. */
+const contextFunction = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(
+  { context, verify }: Options<RC, RX, M>
+):
+  | ((request: RequestInfo) => Effect.Effect<Context.Context<RC>, Refused, RX>)
+  | undefined =>
+{
+  if (verify === undefined) {
+    return context === undefined ? undefined : (request) => context(request, undefined)
+  }
+  return (request) =>
+    Effect.flatMap(verify(request), (grant) =>
+      Effect.map(
+        context === undefined ? Effect.succeed(Context.empty() as Context.Context<RC>) : context(request, grant),
+        (services) => Context.add(services, Principal, grant.principal) as Context.Context<RC>
+      ))
+}
+
+/**
+ * Checks options as `serve` would, serving nothing.
+ *
+ * Fails with `InvalidConfig`.
+ *
+ * @category validation
+ * @since 0.1.0
+ */
+export const validate = <RC = never, RX = never, const M extends ReadonlyArray<Middleware<unknown>> = []>(
+  options: Options<RC, RX, M>
+): Effect.Effect<void, InvalidConfig> => Effect.asVoid(settingsOf(options))
+
+/**
+ * Stops an endpoint that is mounted in a server of yours before that server closes: otherwise the server would first wait
+ * for its open streams, and cut them off without their final result. Give it the layer that serves; the endpoint's layer
+ * goes around both.
+ *
+ * **Example** (Mounted beside other routes)
+ *
+ * ```ts
+ * import { HttpApp, McpEndpoint } from "@fairlead/server"
+ * import { Layer } from "effect"
+ * import { HttpRouter } from "effect/http"
+ * import type { HttpServer } from "effect/http"
+ *
+ * export const served = <E, R>(
+ *   endpoint: Layer.Layer<McpEndpoint.McpEndpoint, E, R>,
+ *   server: Layer.Layer<HttpServer.HttpServer>
+ * ) =>
+ *   McpEndpoint.drainFirst(HttpRouter.serve(HttpApp.route("/mcp"), { disableLogger: true })).pipe(
+ *     Layer.provide(endpoint),
+ *     Layer.provide(server)
+ *   )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const drainFirst = <A, E, R>(server: Layer.Layer<A, E, R>): Layer.Layer<A, E, R | McpEndpoint> =>
+  // Built after the server, so it closes before it.
+  Layer.effectDiscard(
+    Effect.flatMap(McpEndpoint, (endpoint) => Effect.addFinalizer(() => endpoint.stop))
+  ).pipe(Layer.provideMerge(server))
+
 const layerCore = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(options: Options<RC, RX, M>) =>
   Layer.effectContext(Effect.gen(function*() {
     const settings = yield* settingsOf(options)
@@ -280,7 +381,7 @@ const layerCore = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(options
       cache: options.cache ?? {}
     })
     const services = yield* Effect.context<RX | MiddlewareServices<M[number]>>()
-    const contextOf = options.context
+    const contextOf = contextFunction(options)
     const endpoint = makeEndpoint(
       catalog,
       {
@@ -288,7 +389,7 @@ const layerCore = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(options
         contextOf: contextOf === undefined
           ? undefined
           // It runs in the context below, to which each request adds its own scope and call.
-          : (request) => contextOf(request) as Effect.Effect<never, Refused>
+          : contextOf as unknown as (request: RequestInfo) => Effect.Effect<Context.Context<never>, Refused>
       },
       yield* makeSealer(options.stateKeys ?? []),
       services as Context.Context<never>
@@ -309,6 +410,9 @@ const layerCore = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(options
     const service: McpEndpoint["Service"] = {
       http: endpoint.http,
       connect: endpoint.connect,
+      isReady: Effect.sync(endpoint.isReady),
+      verifies: options.verify !== undefined,
+      namesHosts: (options.allowedHosts ?? []).length > 0,
       sealsAlone: options.stateKeys === undefined || options.stateKeys.length === 0,
       resourceUpdated: (uri) => tell({ _tag: "ResourceUpdated", uri }),
       stop: endpoint.stop
@@ -368,6 +472,9 @@ const settingsOf = Effect.fnUntraced(function*<RC, RX, M extends ReadonlyArray<M
     // The services it asks for are those that the context function gives.
     access: options.access as ((request: AccessRequest<never>) => AccessPolicy) | undefined,
     middleware: (options.middleware ?? []) as unknown as ReadonlyArray<Middleware>,
+    correlationOf: options.correlation,
+    writeTimeoutMillis: yield* millis("writeTimeout", options.writeTimeout, 30_000, 1),
+    maxArrivingRequests: yield* number("maxArrivingRequests", options.maxArrivingRequests, 1024),
     pageSize: yield* number("pageSize", options.pageSize, 100),
     maxListeners: yield* number("listen.maxListeners", listen.maxListeners, 64),
     keepAliveMillis: yield* millis("listen.keepAlive", listen.keepAlive, 15_000, 1),

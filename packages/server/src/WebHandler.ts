@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import type { HttpExchange, HttpRead } from "./Front.ts"
+import type { HttpExchange, HttpRead, HttpRefusal } from "./Front.ts"
 import { readWeb } from "./internal/readBody.ts"
 import { McpEndpoint } from "./McpEndpoint.ts"
 
@@ -28,32 +28,48 @@ export type WebHandler = (request: Request) => Promise<Response>
  */
 export const make: Effect.Effect<WebHandler, never, McpEndpoint> = Effect.map(
   McpEndpoint,
-  (endpoint) => async (request) => {
-    const { headers } = request
-    const url = new URL(request.url)
-    const admission = endpoint.http({
-      method: request.method,
-      url: url.pathname + url.search,
-      // A web request need not say `Host`: its URL does.
-      header: (name) => headers.get(name) ?? (name === "host" ? url.host : undefined)
-    })
-    if (admission._tag === "Refuse") {
-      return new Response(admission.body, { status: admission.status, headers: admission.headers })
-    }
-    const body = await readWeb(request, admission.maxBodyBytes, request.signal)
-    switch (body._tag) {
-      case "Body":
-        return serve(admission, body.bytes, request.signal)
-      case "TooLarge": {
-        const { body: text, headers, status } = admission.tooLarge
-        return new Response(text, { status, headers })
-      }
-      case "Gone":
-        // Nobody reads this: the client has closed its side, or the host has read the body.
-        return new Response(null, { status: 400 })
-    }
-  }
+  (endpoint) => handlerOf(endpoint, true)
 )
+
+/**
+ * Makes a handler for hosts that send a response only when it is whole: progress is left out, and requests that need a
+ * stream, such as listening, get 406.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeBuffered: Effect.Effect<WebHandler, never, McpEndpoint> = Effect.map(
+  McpEndpoint,
+  (endpoint) => handlerOf(endpoint, false)
+)
+
+const handlerOf = (endpoint: McpEndpoint["Service"], canStream: boolean): WebHandler => async (request) => {
+  const { headers } = request
+  const url = new URL(request.url)
+  const admission = endpoint.http({
+    method: request.method,
+    url: url.pathname + url.search,
+    // A web request need not say `Host`: its URL does.
+    header: (name) => headers.get(name) ?? (name === "host" ? url.host : undefined),
+    canStream
+  })
+  if (admission._tag === "Refuse") return refusalOf(admission)
+  const body = await readWeb(request, admission.maxBodyBytes, request.signal)
+  switch (body._tag) {
+    case "Body":
+      return serve(admission, body.bytes, request.signal)
+    case "TooLarge":
+      admission.abandon()
+      return refusalOf(admission.tooLarge)
+    case "Gone":
+      admission.abandon()
+      // Nobody reads this: the client has closed its side, or the host has read the body.
+      return new Response(null, { status: 400 })
+  }
+}
+
+const refusalOf = ({ body, headers, status }: Omit<HttpRefusal, "_tag">): Response =>
+  new Response(body === "" ? null : body, { status, headers })
 
 /**
  * A handler with the endpoint's layer, and the effect-free way to close it: for hosts that know nothing of Effect. The
@@ -126,6 +142,11 @@ const serve = (admission: HttpRead, body: Uint8Array, signal: AbortSignal): Prom
       },
       onDrain: (resume) => {
         drained = resume
+      },
+      abort: () => {
+        over()
+        controller?.error(new Error("The client does not read"))
+        controller = undefined
       },
       end: (chunk) => {
         over()

@@ -298,6 +298,7 @@ describe("an HTTP front of one's own", () => {
         return true
       },
       onDrain: () => log.push("onDrain"),
+      abort: () => log.push("abort"),
       end: (chunk) => log.push(`end ${chunk.split("\n\n").length - 1}`)
     }
     return { log, responder }

@@ -654,7 +654,8 @@ describe("over HTTP", () => {
       const before = process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers
       for (let i = 0; i < 2000; i++) yield* server.endpoint.resourceUpdated(uri)
       const after = process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers
-      assert.isBelow(after - before, 32 * 1024 * 1024)
+      // Kept, they would be 200 MB; what was not collected yet is far less.
+      assert.isBelow(after - before, 100 * 1024 * 1024)
       let text = ""
       stream.response.setEncoding("utf8")
       stream.response.on("data", (chunk: string) => {
@@ -1007,6 +1008,7 @@ const deaf = () => {
         return written.length === 1
       },
       onDrain: () => {},
+      abort: () => {},
       end: () => {}
     }
   }

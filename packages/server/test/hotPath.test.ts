@@ -64,6 +64,7 @@ const frontOf = <A, E>(
         open: () => {},
         write: () => true,
         onDrain: () => {},
+        abort: () => {},
         end: (text) => served.texts.push(text)
       })
       return served

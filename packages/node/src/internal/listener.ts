@@ -1,13 +1,16 @@
 /**
  * The HTTP listener: a `node:http` server whose requests go to an endpoint.
  */
-import type { HttpExchange, HttpRead } from "@fairlead/server/Front"
 import type { McpEndpoint } from "@fairlead/server/McpEndpoint"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Fs from "node:fs"
 import * as Http from "node:http"
+import * as Https from "node:https"
 import type { AddressInfo } from "node:net"
 import type { HttpOptions } from "../NodeMcpEndpoint.ts"
+import { onRequest, type Site } from "./httpRequest.ts"
 
 export type ListenFailure =
   | { readonly _tag: "Config"; readonly field: string; readonly reason: string }
@@ -21,37 +24,82 @@ const flushTimeout = 1000
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)
 
+/** A listener that is bound. */
+export interface Bound {
+  readonly host: string
+  readonly port: number
+  readonly url: string
+  /** Completes when the listener ends by itself. */
+  readonly died: Effect.Effect<void>
+}
+
 /** A response under way. It is emptied when it is over: a set may hold what was in it for a while. */
 interface Answering {
   response: Http.ServerResponse | undefined
 }
 
-export const listen = Effect.fnUntraced(function*(
-  endpoint: McpEndpoint["Service"],
-  options: HttpOptions
-): Effect.fn.Return<
-  { readonly host: string; readonly port: number; readonly url: string },
-  ListenFailure,
-  Scope.Scope
-> {
-  const { host = "127.0.0.1", path = "/mcp", port = 0 } = options
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    return yield* Effect.fail<ListenFailure>({ _tag: "Config", field: "port", reason: "it is not a port number" })
-  }
-  if (!/^\/[^?#\s]*$/.test(path)) {
-    return yield* Effect.fail<ListenFailure>({ _tag: "Config", field: "path", reason: "it is not an absolute path" })
-  }
-  if (!isLoopback(host) && options.allowUnauthenticated !== true) {
-    return yield* Effect.fail<ListenFailure>({ _tag: "Loopback", host })
-  }
+const configFailure = (field: string, reason: string) => Effect.fail<ListenFailure>({ _tag: "Config", field, reason })
 
-  if (!isLoopback(host) && endpoint.sealsAlone) {
-    yield* Effect.logWarning(
+/** What of the options cannot be used, if anything. */
+const check = (endpoint: McpEndpoint["Service"], options: HttpOptions): Effect.Effect<void, ListenFailure> => {
+  const { host = "127.0.0.1", path = "/mcp", port = 0 } = options
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) return configFailure("port", "it is not a port number")
+  if (!/^\/[^?#\s]*$/.test(path)) return configFailure("path", "it is not an absolute path")
+  if (isLoopback(host)) return Effect.void
+  if (options.allowUnauthenticated !== true && !endpoint.verifies) {
+    return Effect.fail<ListenFailure>({ _tag: "Loopback", host })
+  }
+  if ((host === "0.0.0.0" || host === "::") && !endpoint.namesHosts) {
+    return configFailure("host", "the endpoint's allowedHosts must name the hosts it is reached under")
+  }
+  return endpoint.sealsAlone
+    ? Effect.logWarning(
       "Input rounds and pages of lists are sealed with a key of this process; give the endpoint stateKeys to share them"
     )
-  }
+    : Effect.void
+}
 
-  const server = Http.createServer({ headersTimeout, requestTimeout })
+const readTls = ({ tls }: HttpOptions): Effect.Effect<Https.ServerOptions | undefined, ListenFailure> =>
+  tls === undefined
+    ? Effect.succeed(undefined)
+    : Effect.catch(
+      Effect.try({
+        try: () => ({ cert: Fs.readFileSync(tls.certFile), key: Fs.readFileSync(tls.keyFile) }),
+        catch: () => undefined
+      }),
+      () => configFailure("tls", "a file cannot be read")
+    )
+
+const createServer = (tls: Https.ServerOptions | undefined): Effect.Effect<Http.Server, ListenFailure> =>
+  tls === undefined
+    ? Effect.succeed(Http.createServer({ headersTimeout, requestTimeout }))
+    : Effect.catch(
+      Effect.try({
+        try: () => Https.createServer({ ...tls, headersTimeout, requestTimeout }),
+        catch: () => undefined
+      }),
+      () => configFailure("tls", "the certificate or the key is not valid")
+    )
+
+/**
+ * Binds a listener for as long as the scope is open. `stop` runs before it closes: the endpoint's stop, for an intended
+ * end.
+ */
+export const listen = Effect.fnUntraced(function*(
+  endpoint: McpEndpoint["Service"],
+  options: HttpOptions,
+  stop: Effect.Effect<void>
+): Effect.fn.Return<Bound, ListenFailure, Scope.Scope> {
+  yield* check(endpoint, options)
+  const { host = "127.0.0.1", path = "/mcp", port = 0 } = options
+  const site: Site = {
+    endpoint,
+    path,
+    ownHost: host.includes(":") ? `[${host.toLowerCase()}]` : host.toLowerCase(),
+    health: options.health ?? false
+  }
+  const tls = yield* readTls(options)
+  const server = yield* createServer(tls)
   const answering = new Set<Answering>()
   const serveRequest = (expectsContinue: boolean) => (request: Http.IncomingMessage, response: Http.ServerResponse) => {
     const place: Answering = { response }
@@ -60,7 +108,7 @@ export const listen = Effect.fnUntraced(function*(
       answering.delete(place)
       place.response = undefined
     })
-    onRequest(endpoint, path, request, response, expectsContinue)
+    onRequest(site, request, response, expectsContinue)
   }
   server.on("request", serveRequest(false))
   server.on("checkContinue", serveRequest(true))
@@ -75,12 +123,22 @@ export const listen = Effect.fnUntraced(function*(
         resume(Effect.void)
       })
     }),
-    () => Effect.flatMap(endpoint.stop, () => close(server, answering))
+    () => Effect.flatMap(stop, () => close(server, answering))
   )
+
+  const died = Deferred.makeUnsafe<void>()
+  const onDeath = () => Deferred.doneUnsafe(died, Effect.void)
+  server.on("error", onDeath)
+  server.on("close", onDeath)
 
   const address = server.address() as AddressInfo
   const name = address.family === "IPv6" ? `[${address.address}]` : address.address
-  return { host: address.address, port: address.port, url: `http://${name}:${address.port}${path}` }
+  return {
+    host: address.address,
+    port: address.port,
+    url: `${tls === undefined ? "http" : "https"}://${name}:${address.port}${path}`,
+    died: Deferred.await(died)
+  }
 })
 
 /**
@@ -107,121 +165,3 @@ const close = (server: Http.Server, answering: ReadonlySet<Answering>) =>
       })
     }
   })
-
-const onRequest = (
-  endpoint: McpEndpoint["Service"],
-  path: string,
-  request: Http.IncomingMessage,
-  response: Http.ServerResponse,
-  expectsContinue: boolean
-): void => {
-  const { headers, method = "GET", url = "/" } = request
-  const admission = endpoint.http({
-    method,
-    url,
-    header: (name) => {
-      if (name === "host") return hostOf(request)
-      const value = headers[name]
-      return typeof value === "string" ? value : value?.join(", ")
-    }
-  })
-  // Whoever asks first has sent no body, and need not send one that is refused.
-  if (expectsContinue) {
-    if (admission._tag === "Read") response.writeContinue()
-    else response.setHeader("connection", "close")
-  }
-  // Host and Origin are checked on every path.
-  const elsewhere = url !== path && pathOf(url) !== path
-  if (elsewhere && !(admission._tag === "Refuse" && admission.status === 403)) {
-    return refuse(request, response, 404, { "content-type": "text/plain; charset=utf-8" }, "Not found.")
-  }
-  if (admission._tag === "Refuse") {
-    return refuse(request, response, admission.status, admission.headers, admission.body)
-  }
-  readBody(request, response, admission)
-}
-
-/** Two `Host` headers are none: Node would take the first, a proxy before it may have taken the other. */
-const hostOf = ({ headers, rawHeaders }: Http.IncomingMessage): string | undefined => {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!
-    if (name.length === 4 && name.toLowerCase() === "host") count++
-  }
-  return count === 1 ? headers.host : undefined
-}
-
-const pathOf = (url: string): string => {
-  const end = url.search(/[?#]/)
-  return end === -1 ? url : url.slice(0, end)
-}
-
-const refuse = (
-  request: Http.IncomingMessage,
-  response: Http.ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: string
-) => {
-  // What is left of the request is read and dropped, so that the connection can go on.
-  request.resume()
-  response.writeHead(status, {
-    "content-type": "text/plain; charset=utf-8",
-    ...headers,
-    "content-length": Buffer.byteLength(body)
-  })
-  response.end(body)
-}
-
-const readBody = (request: Http.IncomingMessage, response: Http.ServerResponse, admission: HttpRead): void => {
-  let first: Buffer | undefined
-  let chunks: Array<Buffer> | undefined
-  let size = 0
-  const onData = (chunk: Buffer) => {
-    size += chunk.length
-    if (size > admission.maxBodyBytes) {
-      request.removeListener("data", onData)
-      request.removeListener("end", onEnd)
-      const { body, headers, status } = admission.tooLarge
-      return refuse(request, response, status, headers, body)
-    }
-    if (first === undefined) first = chunk
-    else (chunks ??= [first]).push(chunk)
-  }
-  const onEnd = () => serve(response, admission, chunks === undefined ? first ?? empty : Buffer.concat(chunks, size))
-  request.on("data", onData)
-  request.on("end", onEnd)
-}
-
-const empty = Buffer.alloc(0)
-
-const serve = (response: Http.ServerResponse, admission: HttpRead, body: Buffer): void => {
-  // The client may have gone while its body was read.
-  if (response.destroyed) return
-  const exchange: HttpExchange = admission.serve(body, {
-    respond: (status, headers, text) => {
-      if (response.destroyed) return
-      if (text === "") {
-        response.writeHead(status, headers)
-        response.end()
-        return
-      }
-      response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) })
-      response.end(text)
-    },
-    open: (status, headers) => {
-      response.writeHead(status, headers)
-    },
-    write: (chunk) => response.write(chunk),
-    onDrain: (resume) => {
-      response.once("drain", resume)
-    },
-    end: (chunk) => {
-      response.end(chunk)
-    }
-  })
-  if (response.writableEnded) return
-  response.on("close", () => {
-    if (!response.writableFinished) exchange.disconnect()
-  })
-}

@@ -8,6 +8,9 @@ import type * as Scope from "effect/Scope"
 
 export type StdioFailure = "unfinished-message" | "read-failed" | "in-use"
 
+/** How many requests run at once; more are answered with an error. */
+const maxRequests = 100
+
 /** The largest message that is read: as an HTTP body. */
 const maxFrameBytes = 1024 * 1024
 
@@ -19,7 +22,8 @@ export const serveStdio = (endpoint: McpEndpoint["Service"], output: Output): Ef
       transport: "stdio",
       send: output.write,
       onDrain: output.onDrain,
-      services: undefined
+      services: undefined,
+      maxRequests
     })
     const splitter = Frames.makeSplitter({
       frame: channel.receive,

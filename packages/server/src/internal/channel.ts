@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import type { Channel, ChannelOptions } from "../Front.ts"
 import type { Arrival } from "./endpoint.ts"
 import type { Exchange } from "./exchange.ts"
-import { failure, invalidRequest } from "./reply.ts"
+import { failure, invalidRequest, overloaded } from "./reply.ts"
 import { Slots } from "./slots.ts"
 
 export interface ChannelHost {
@@ -30,6 +30,9 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
     const key = JsonRpc.idKey(request.id)
     if (inFlight.has(key)) {
       return send(failure(request.id, invalidRequest("A request with this id is running already")).text)
+    }
+    if (options.maxRequests !== undefined && inFlight.size >= options.maxRequests) {
+      return send(failure(request.id, overloaded()).text)
     }
     host.serve({
       sink: {

@@ -12,7 +12,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
-import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "../Front.ts"
+import type { Channel, ChannelOptions, HttpAdmission, HttpExchange, HttpRequest, HttpResponder } from "../Front.ts"
 import type { Change } from "../Notifications.ts"
 import type { Refused, RequestInfo } from "../RequestContext.ts"
 import type { Catalog } from "./catalog.ts"
@@ -21,7 +21,14 @@ import type { HeaderLookup } from "./dispatcher.ts"
 import { closing, type DispatcherOptions, makeDispatcher } from "./dispatcher.ts"
 import { makeHttpSink } from "./eventStream.ts"
 import { Exchange, type Host, type Place } from "./exchange.ts"
-import { bodyTooLarge, checkHead, type HttpPolicy, isRefusal } from "./httpChecks.ts"
+import {
+  type Accepted,
+  bodyTooLarge,
+  checkHead,
+  type HttpPolicy,
+  isRefusal,
+  refuse as refuseHttp
+} from "./httpChecks.ts"
 import { makeHub } from "./hub.ts"
 import { makeInputRounds } from "./inputState.ts"
 import { makeLists } from "./lists.ts"
@@ -43,11 +50,16 @@ export interface EndpointSettings extends HttpPolicy {
   readonly maxListeners: number
   readonly keepAliveMillis: number
   readonly logs: boolean
+  readonly correlationOf: ((request: Omit<RequestInfo, "correlation">) => string | undefined) | undefined
+  readonly writeTimeoutMillis: number
+  readonly maxArrivingRequests: number
 }
 
 export interface Endpoint {
   readonly http: (request: HttpRequest) => HttpAdmission
   readonly connect: (options: ChannelOptions) => Channel
+  /** Whether new requests are served: it is not stopping, and most slots are not held by handlers that should be over. */
+  readonly isReady: () => boolean
   /** Tells the listeners of this endpoint. */
   readonly publish: (change: Change) => void
   readonly stop: Effect.Effect<void>
@@ -70,6 +82,11 @@ export interface Arrival {
   /** The message, read when its turn has come. */
   readonly read: () => Result.Result<JsonRpc.Message, JsonRpc.Invalid>
 }
+
+const tooManyArriving = refuseHttp(503, "Too many requests are being sent.", {
+  "retry-after": "1",
+  connection: "close"
+})
 
 /** The time that stopping may take beyond the grace of the handlers. */
 const stopMillis = 5000
@@ -98,6 +115,8 @@ export const makeEndpoint = (
   const idleListeners = new Set<() => void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
+  let arriving = 0
+  let overstayed = 0
   let hasStopped = false
   let invocations = 0
 
@@ -124,6 +143,9 @@ export const makeEndpoint = (
       running.delete(place)
       place.exchange = undefined
       if (running.size === 0) { for (const listener of idleListeners) listener() }
+    },
+    overstays: (count) => {
+      overstayed += count
     },
     log
   }
@@ -188,30 +210,62 @@ export const makeEndpoint = (
   }
 
   const http = (request: HttpRequest): HttpAdmission => {
-    const head = checkHead(settings, request.method, request.header)
+    const head = checkHead(settings, request)
     if (isRefusal(head)) return { _tag: "Refuse", ...head }
+    if (arriving >= settings.maxArrivingRequests) return { _tag: "Refuse", ...tooManyArriving }
+    arriving++
+    let isArriving = true
+    const arrived = () => {
+      if (isArriving) arriving--
+      isArriving = false
+    }
     return {
       _tag: "Read",
       maxBodyBytes: settings.maxBodyBytes,
       tooLarge: bodyTooLarge(settings.maxBodyBytes),
+      abandon: arrived,
       serve: (body, responder) => {
-        const sink = makeHttpSink(responder, head)
-        const exchange = serve({
-          sink,
-          info: { transport: "http", method: request.method, url: request.url, header: request.header },
-          id: undefined,
-          correlation: request.header(Call.correlationHeader),
-          header: request.header,
-          services: undefined,
-          read: () => readBody(body, settings.maxJsonDepth)
-        })
-        return {
-          disconnect: () => {
-            sink.close()
-            exchange?.interrupt("disconnect")
-          }
-        }
+        arrived()
+        return serveHttp(request, head, body, responder)
       }
+    }
+  }
+
+  const serveHttp = (
+    request: HttpRequest,
+    head: Accepted,
+    body: Uint8Array,
+    responder: HttpResponder
+  ): HttpExchange => {
+    const disconnect = () => {
+      sink.close()
+      exchange?.interrupt("disconnect")
+    }
+    const sink = makeHttpSink(responder, head, {
+      start: (f) => Timer.after(context, settings.writeTimeoutMillis, f),
+      onOver: disconnect
+    })
+    const info = { transport: "http", method: request.method, url: request.url, header: request.header }
+    const exchange = serve({
+      sink,
+      info,
+      id: undefined,
+      correlation: correlationFor(info) ?? request.header(Call.correlationHeader),
+      header: request.header,
+      services: undefined,
+      read: () => readBody(body, settings.maxJsonDepth)
+    })
+    return { disconnect }
+  }
+
+  /** A builder that fails is as if it were not there: a correlation is for logs. */
+  const correlationFor = (info: Omit<RequestInfo, "correlation">): string | undefined => {
+    if (settings.correlationOf === undefined) return undefined
+    try {
+      const correlation = settings.correlationOf(info)
+      return Call.isCarriable(correlation) ? correlation : undefined
+    } catch {
+      return undefined
     }
   }
 
@@ -252,7 +306,9 @@ export const makeEndpoint = (
     hasStopped = true
   })
 
-  return { http, connect, publish: hub.publish, stop }
+  const isReady = () => !isStopping && overstayed * 2 <= settings.maxConcurrentRequests
+
+  return { http, connect, isReady, publish: hub.publish, stop }
 }
 
 /** The result text of what has no answer: no request stands behind it, or its stream has ended already. */

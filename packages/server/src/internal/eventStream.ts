@@ -39,10 +39,21 @@ export interface HttpSink extends Sink {
   readonly close: () => void
 }
 
+export interface WriteWait {
+  /** Runs `f` when the client has not read for too long; the result stops the wait. */
+  readonly start: (f: () => void) => () => void
+  /** The client is given up. */
+  readonly onOver: () => void
+}
+
 export const makeHttpSink = (
   responder: HttpResponder,
-  accepted: Accepted
+  accepted: Accepted,
+  writeWait: WriteWait
 ): HttpSink => {
+  const own = accepted.headers
+  const withOwn = (headers: Readonly<Record<string, string>>) => own === undefined ? headers : { ...headers, ...own }
+  let stopWait: (() => void) | undefined
   let open = false
   let closed = false
   let waiting = ""
@@ -51,6 +62,8 @@ export const makeHttpSink = (
   let resumes: Array<() => void> = []
 
   const drained = () => {
+    stopWait?.()
+    stopWait = undefined
     blocked = false
     const callbacks = resumes
     resumes = []
@@ -70,6 +83,10 @@ export const makeHttpSink = (
     if (!blocked) {
       blocked = true
       responder.onDrain(drained)
+      stopWait = writeWait.start(() => {
+        responder.abort()
+        writeWait.onOver()
+      })
     }
     return false
   }
@@ -77,7 +94,7 @@ export const makeHttpSink = (
   const write = (message: string) => {
     if (!open) {
       open = true
-      responder.open(200, eventHeaders)
+      responder.open(200, withOwn(eventHeaders))
     }
     waiting += `data: ${message}\n\n`
     if (!scheduled) {
@@ -107,12 +124,12 @@ export const makeHttpSink = (
       if (closed) return
       if (!open && plain !== undefined) {
         closed = true
-        return responder.respond(status, { ...plainHeaders, ...plain.headers }, plain.body)
+        return responder.respond(status, withOwn({ ...plainHeaders, ...plain.headers }), plain.body)
       }
       // An error status cannot be told by a stream, whatever the client would rather read.
       if (!open && (accepted.json || status !== 200)) {
         closed = true
-        return responder.respond(status, text === "" ? emptyHeaders : jsonHeaders, text)
+        return responder.respond(status, withOwn(text === "" ? emptyHeaders : jsonHeaders), text)
       }
       write(text)
       const last = waiting

@@ -53,6 +53,8 @@ export interface Host {
   readonly listenResult: (id: JsonRpc.RequestId) => string
   /** The exchange has truly ended: its fiber is over. */
   readonly ended: (exchange: Exchange) => void
+  /** A handler goes on after its grace (1), or has ended after all (-1). */
+  readonly overstays: (count: 1 | -1) => void
   /** Writes to the endpoint's log. */
   readonly log: (message: string, exchange: Exchange, cause?: Cause.Cause<unknown>) => void
 }
@@ -91,6 +93,7 @@ export class Exchange {
   /** The fiber that makes the result of a round that asks for input. */
   private finishing: Fiber.Fiber<string, RpcError> | undefined = undefined
   private handlerOver = false
+  private overstayed = false
 
   constructor(host: Host, sink: Sink, correlation: Json.Value | undefined, deadline: number) {
     this.host = host
@@ -294,12 +297,15 @@ export class Exchange {
     if (fiber.pollUnsafe() !== undefined) return
     this.stopGrace = Timer.after(this.host.context, this.host.graceMillis, () => {
       this.host.log("A handler goes on after its cancellation grace", this)
+      this.overstayed = true
+      this.host.overstays(1)
       if (reason === "input") this.finishRound()
     })
   }
 
   private onExit(exit: Exit.Exit<string, RpcError>): void {
     this.stopGrace?.()
+    if (this.overstayed) this.host.overstays(-1)
     if (this.interrupted === "input" && !(Exit.isFailure(exit) && Cause.hasDies(exit.cause))) {
       return this.onRoundExit()
     }
@@ -392,6 +398,9 @@ export class Exchange {
   }
 
   private emit(message: string): Effect.Effect<void> {
+    if (isLongerThan(message, this.host.maxResponseBytes)) {
+      return Effect.sync(() => this.host.log("A notification beyond the response limit was left out", this))
+    }
     if (this.sink.event(message)) return Effect.void
     return Effect.callback<void>((resume) => this.sink.onDrain(() => resume(Effect.void)))
   }

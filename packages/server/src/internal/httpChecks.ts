@@ -2,6 +2,7 @@
  * The checks of an HTTP request that need its head alone: Host, Origin, method, media types, declared size. A refusal is
  * a status and a short text, so that any client shows what is wrong (design: check order).
  */
+import * as Revision from "@fairlead/protocol/Revision"
 import type { HeaderLookup } from "./dispatcher.ts"
 
 /** An answer before the body is read. */
@@ -15,6 +16,8 @@ export interface Refusal {
 export interface Accepted {
   readonly json: boolean
   readonly events: boolean
+  /** Headers of every answer, where a browser of another origin asks. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 export interface HttpPolicy {
@@ -27,7 +30,7 @@ export interface HttpPolicy {
 
 export const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Refusal => ({
   status,
-  headers,
+  headers: { "mcp-protocol-version": Revision.latest.version, ...headers },
   body
 })
 
@@ -43,10 +46,10 @@ export const hostName = (host: string): string | undefined => {
   return match === null ? undefined : match[1]!.toLowerCase()
 }
 
-const isAllowedHost = (policy: HttpPolicy, host: string | undefined): boolean => {
+const isAllowedHost = (policy: HttpPolicy, host: string | undefined, own: string | undefined): boolean => {
   if (policy.hosts === undefined) return true
   const name = host === undefined ? undefined : hostName(host)
-  return name !== undefined && policy.hosts.has(name)
+  return name !== undefined && (policy.hosts.has(name) || name === own)
 }
 
 const isAllowedOrigin = (policy: HttpPolicy, origin: string): boolean => {
@@ -57,30 +60,78 @@ const isAllowedOrigin = (policy: HttpPolicy, origin: string): boolean => {
   return name !== undefined && loopback.has(name)
 }
 
-export const checkHead = (
-  policy: HttpPolicy,
-  method: string,
-  header: HeaderLookup
-): Refusal | Accepted => {
-  if (!isAllowedHost(policy, header("host"))) {
-    return refuse(403, "The Host header is not allowed; the option allowedHosts lists those that are.")
+/** What of the head is needed. */
+export interface Head {
+  readonly method: string
+  readonly header: HeaderLookup
+  readonly ownHost?: string | undefined
+  readonly canStream?: boolean | undefined
+}
+
+export const checkHead = (policy: HttpPolicy, head: Head): Refusal | Accepted => {
+  const { header, method } = head
+  const host = header("host")
+  if (!isAllowedHost(policy, host, head.ownHost)) {
+    return refuse(403, `The Host ${quoted(host)} is not allowed; the option allowedHosts lists those that are.`)
   }
   const origin = header("origin")
-  if (origin !== undefined && !isAllowedOrigin(policy, origin)) {
-    return refuse(403, "The Origin header is not allowed; the option allowedOrigins lists those that are.")
+  if (origin === undefined) return checkRequest(policy, head)
+  if (!isAllowedOrigin(policy, origin)) {
+    return refuse(403, `The Origin ${quoted(origin)} is not allowed; the option allowedOrigins lists those that are.`)
   }
+  const cors = { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, vary: "origin" }
+  if (method === "OPTIONS" && header("access-control-request-method") !== undefined) {
+    return {
+      status: 204,
+      headers: {
+        ...cors,
+        "access-control-allow-methods": "POST",
+        "access-control-allow-headers": allowedHeaders(header("access-control-request-headers") ?? ""),
+        "access-control-max-age": "600"
+      },
+      body: ""
+    }
+  }
+  const checked = checkRequest(policy, head)
+  return isRefusal(checked)
+    ? { ...checked, headers: { ...checked.headers, ...cors } }
+    : { ...checked, headers: cors }
+}
+
+const checkRequest = (policy: HttpPolicy, { canStream = true, header, method }: Head): Refusal | Accepted => {
   if (method !== "POST") return refuse(405, "Only POST is served here.", { allow: "POST" })
   if (!isJsonMediaType(header("content-type"))) {
     return refuse(415, "The Content-Type must be application/json.")
   }
   const accepted = parseAccept(header("accept"))
-  if (!accepted.json && !accepted.events) {
+  if (!accepted.json && !(accepted.events && canStream)) {
     return refuse(406, "Accept must allow application/json or text/event-stream.")
   }
   const length = header("content-length")
   if (length !== undefined && Number(length) > policy.maxBodyBytes) return bodyTooLarge(policy.maxBodyBytes)
-  return accepted
+  return canStream ? accepted : { json: true, events: false }
 }
+
+/** A header as part of a message: printable, and not long. */
+const quoted = (value: string | undefined): string =>
+  value === undefined ? "header is missing, which" : JSON.stringify(value.replace(/[^\x20-\x7e]/g, "?").slice(0, 100))
+
+const exposed = "www-authenticate, mcp-protocol-version, retry-after"
+const crossOriginHeaders = new Set([
+  "accept",
+  "authorization",
+  "baggage",
+  "content-type",
+  "traceparent",
+  "tracestate",
+  "x-correlation-id"
+])
+
+/** Of the headers a browser asks for, those that clients send: the family of `mcp-param-*` has no end. */
+const allowedHeaders = (requested: string): string =>
+  requested.split(",").map((name) => name.trim().toLowerCase())
+    .filter((name) => crossOriginHeaders.has(name) || /^mcp-[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name))
+    .join(", ")
 
 export const bodyTooLarge = (limit: number): Refusal =>
   refuse(413, `The body is larger than ${limit} bytes.`, { connection: "close" })

@@ -6,6 +6,10 @@
 export class Slots<A> {
   readonly #slots = new Map<string, { value: A | undefined }>()
 
+  get size(): number {
+    return this.#slots.size
+  }
+
   has(key: string): boolean {
     return this.#slots.has(key)
   }

@@ -1,0 +1,162 @@
+/**
+ * One HTTP request of a listener: its head goes to the endpoint, its body is read within the limit, and what the endpoint
+ * answers is written.
+ */
+import type { HttpExchange, HttpRead } from "@fairlead/server/Front"
+import type { McpEndpoint } from "@fairlead/server/McpEndpoint"
+import * as Effect from "effect/Effect"
+import type * as Http from "node:http"
+
+/** What a listener serves. */
+export interface Site {
+  readonly endpoint: McpEndpoint["Service"]
+  readonly path: string
+  /** The host name it is bound to, as it stands in a `Host` header. */
+  readonly ownHost: string
+  /** Whether `/healthz` and `/readyz` are served. */
+  readonly health: boolean
+}
+
+export const onRequest = (
+  { endpoint, health, ownHost, path }: Site,
+  request: Http.IncomingMessage,
+  response: Http.ServerResponse,
+  expectsContinue: boolean
+): void => {
+  const { headers, method = "GET", url = "/" } = request
+  const admission = endpoint.http({
+    method,
+    url,
+    ownHost,
+    header: (name) => {
+      if (name === "host") return hostOf(request)
+      const value = headers[name]
+      return typeof value === "string" ? value : value?.join(", ")
+    }
+  })
+  // Whoever asks first has sent no body, and need not send one that is refused.
+  if (expectsContinue) {
+    if (admission._tag === "Read") response.writeContinue()
+    else response.setHeader("connection", "close")
+  }
+  // Host and Origin are checked on every path.
+  const elsewhere = url !== path && pathOf(url) !== path
+  if (elsewhere && !(admission._tag === "Refuse" && admission.status === 403)) {
+    if (admission._tag === "Read") admission.abandon()
+    if (health && method === "GET" && healthOf(endpoint, request, response, pathOf(url))) return
+    return refuse(request, response, 404, {}, "Not found.")
+  }
+  if (admission._tag === "Refuse") {
+    return refuse(request, response, admission.status, admission.headers, admission.body)
+  }
+  readBody(request, response, admission)
+}
+
+/** `/healthz`: the process serves. `/readyz`: it serves new requests. */
+const healthOf = (
+  endpoint: McpEndpoint["Service"],
+  request: Http.IncomingMessage,
+  response: Http.ServerResponse,
+  path: string
+): boolean => {
+  if (path !== "/healthz" && path !== "/readyz") return false
+  const isFine = path === "/healthz" || Effect.runSync(endpoint.isReady)
+  refuse(request, response, isFine ? 200 : 503, { "cache-control": "no-store" }, isFine ? "ok" : "not ready")
+  return true
+}
+
+/** Two `Host` headers are none: Node would take the first, a proxy before it may have taken the other. */
+const hostOf = ({ headers, rawHeaders }: Http.IncomingMessage): string | undefined => {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === 4 && name.toLowerCase() === "host") count++
+  }
+  return count === 1 ? headers.host : undefined
+}
+
+const pathOf = (url: string): string => {
+  const end = url.search(/[?#]/)
+  return end === -1 ? url : url.slice(0, end)
+}
+
+const refuse = (
+  request: Http.IncomingMessage,
+  response: Http.ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string
+) => {
+  // What is left of the request is read and dropped, so that the connection can go on.
+  request.resume()
+  if (body === "") {
+    response.writeHead(status, headers)
+    response.end()
+    return
+  }
+  response.writeHead(status, {
+    "content-type": "text/plain; charset=utf-8",
+    ...headers,
+    "content-length": Buffer.byteLength(body)
+  })
+  response.end(body)
+}
+
+const readBody = (request: Http.IncomingMessage, response: Http.ServerResponse, admission: HttpRead): void => {
+  let first: Buffer | undefined
+  let chunks: Array<Buffer> | undefined
+  let size = 0
+  const onData = (chunk: Buffer) => {
+    size += chunk.length
+    if (size > admission.maxBodyBytes) {
+      request.removeListener("data", onData)
+      request.removeListener("end", onEnd)
+      admission.abandon()
+      const { body, headers, status } = admission.tooLarge
+      return refuse(request, response, status, headers, body)
+    }
+    if (first === undefined) first = chunk
+    else (chunks ??= [first]).push(chunk)
+  }
+  const onEnd = () => serve(response, admission, chunks === undefined ? first ?? empty : Buffer.concat(chunks, size))
+  request.on("data", onData)
+  request.on("end", onEnd)
+  // Once it is served, or was refused, this says nothing new.
+  request.on("close", admission.abandon)
+}
+
+const empty = Buffer.alloc(0)
+
+const serve = (response: Http.ServerResponse, admission: HttpRead, body: Buffer): void => {
+  // The client may have gone while its body was read.
+  if (response.destroyed) return admission.abandon()
+  const exchange: HttpExchange = admission.serve(body, {
+    respond: (status, headers, text) => {
+      if (response.destroyed) return
+      if (text === "") {
+        response.writeHead(status, headers)
+        response.end()
+        return
+      }
+      response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) })
+      response.end(text)
+    },
+    open: (status, headers) => {
+      response.writeHead(status, headers)
+    },
+    write: (chunk) => response.write(chunk),
+    onDrain: (resume) => {
+      response.once("drain", resume)
+    },
+    end: (chunk) => {
+      response.end(chunk)
+    },
+    abort: () => {
+      response.destroy()
+    }
+  })
+  if (response.writableEnded) return
+  response.on("close", () => {
+    if (!response.writableFinished) exchange.disconnect()
+  })
+}
