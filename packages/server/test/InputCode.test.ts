@@ -471,8 +471,13 @@ describe("the end of a request during a round", () => {
   /** The one slot is free. */
   const oneSlotIsFree = (server: Pick<Serving, "send">) =>
     Effect.gen(function*() {
-      yield* turns()
-      assert.strictEqual((yield* server.send(callRound("other"))).status, 200)
+      // When the server hears of a closed stream is up to its sockets.
+      let status = 503
+      for (let i = 0; i < 50 && status === 503; i++) {
+        yield* turns()
+        status = (yield* server.send(callRound("other"))).status
+      }
+      assert.strictEqual(status, 200)
     })
 
   it.effect("the deadline is answered with 504 while a finalizer hangs, and nothing follows", () =>
