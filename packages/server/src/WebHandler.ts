@@ -45,12 +45,12 @@ export const makeBuffered: Effect.Effect<WebHandler, never, McpEndpoint> = Effec
 
 const handlerOf = (endpoint: McpEndpoint["Service"], canStream: boolean): WebHandler => async (request) => {
   const { headers } = request
-  const url = new URL(request.url)
+  const { host, target } = partsOf(request.url)
   const admission = endpoint.http({
     method: request.method,
-    url: url.pathname + url.search,
+    url: target,
     // A web request need not say `Host`: its URL does.
-    header: (name) => headers.get(name) ?? (name === "host" ? url.host : undefined),
+    header: (name) => headers.get(name) ?? (name === "host" ? host : undefined),
     canStream
   })
   if (admission._tag === "Refuse") return refusalOf(admission)
@@ -65,6 +65,17 @@ const handlerOf = (endpoint: McpEndpoint["Service"], canStream: boolean): WebHan
       admission.abandon()
       // Nobody reads this: the client has closed its side, or the host has read the body.
       return new Response(null, { status: 400 })
+  }
+}
+
+/** The host and the target of a request. Its URL is in normal form already, so nothing is left to parse. */
+const partsOf = (url: string): { readonly host: string; readonly target: string } => {
+  const start = url.indexOf("://") + 3
+  const path = url.indexOf("/", start)
+  const fragment = url.indexOf("#", path)
+  return {
+    host: url.slice(start, path),
+    target: fragment === -1 ? url.slice(path) : url.slice(path, fragment)
   }
 }
 
@@ -84,9 +95,17 @@ export const fromLayer = <A, E>(layer: Layer.Layer<McpEndpoint | A, E>): {
   readonly dispose: () => Promise<void>
 } => {
   const runtime = ManagedRuntime.make(Layer.effect(Made, make).pipe(Layer.provide(layer)))
+  // Asking the runtime costs a fiber, so it is asked once.
+  let made: WebHandler | undefined
   return {
-    handler: async (request) => (await runtime.runPromise(Made))(request),
-    dispose: () => runtime.dispose()
+    handler: async (request) => {
+      made ??= await runtime.runPromise(Made)
+      return made(request)
+    },
+    dispose: () => {
+      made = undefined
+      return runtime.dispose()
+    }
   }
 }
 
