@@ -209,6 +209,8 @@ export const makeEndpoint = (
     exchange.run(closing(scope, work), exchange.provideOwn(context, scope))
   }
 
+  const tooLarge = bodyTooLarge(settings.maxBodyBytes)
+
   const http = (request: HttpRequest): HttpAdmission => {
     const head = checkHead(settings, request)
     if (isRefusal(head)) return { _tag: "Refuse", ...head }
@@ -222,7 +224,7 @@ export const makeEndpoint = (
     return {
       _tag: "Read",
       maxBodyBytes: settings.maxBodyBytes,
-      tooLarge: bodyTooLarge(settings.maxBodyBytes),
+      tooLarge,
       abandon: arrived,
       serve: (body, responder) => {
         arrived()

@@ -46,9 +46,19 @@ export const hostName = (host: string): string | undefined => {
   return match === null ? undefined : match[1]!.toLowerCase()
 }
 
+// A server is asked for under a handful of names.
+const knownHosts = new Map<string, string | undefined>()
+
+const knownHostName = (host: string): string | undefined => {
+  if (knownHosts.has(host)) return knownHosts.get(host)
+  const name = hostName(host)
+  if (knownHosts.size < 64 && host.length <= 256) knownHosts.set(host, name)
+  return name
+}
+
 const isAllowedHost = (policy: HttpPolicy, host: string | undefined, own: string | undefined): boolean => {
   if (policy.hosts === undefined) return true
-  const name = host === undefined ? undefined : hostName(host)
+  const name = host === undefined ? undefined : knownHostName(host)
   return name !== undefined && (policy.hosts.has(name) || name === own)
 }
 
@@ -145,9 +155,9 @@ const knownAccepts = new Map<string, Accepted>()
 const both: Accepted = { json: true, events: true }
 
 const parseAccept = (value: string | undefined): Accepted => {
-  if (value === undefined || value.trim() === "") return both
-  const known = knownAccepts.get(value)
+  const known = value === undefined ? both : knownAccepts.get(value)
   if (known !== undefined) return known
+  if (value === undefined || value.trim() === "") return both
   const ranges = value.split(",").map((range) => {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase())
     const quality = parameters.find((parameter) => /^q\s*=/.test(parameter))
