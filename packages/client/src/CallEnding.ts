@@ -8,6 +8,7 @@ import * as Content from "@fairlead/protocol/Content"
 import type * as Json from "@fairlead/protocol/Json"
 import * as Data from "effect/Data"
 import type * as Option from "effect/Option"
+import type { Continuation } from "./Continuation.ts"
 
 /**
  * The tool succeeded.
@@ -83,6 +84,8 @@ export class InputRequired extends Data.TaggedError("InputRequired")<{
   readonly requests: { readonly [key: string]: InputRequest }
   /** To be sent back as it is with the responses. */
   readonly requestState: Option.Option<string>
+  /** What `McpClient.resume` goes on with, here or in another process. */
+  readonly continuation: Continuation
 }> {
   override get message(): string {
     return "The server requires input"

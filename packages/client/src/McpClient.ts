@@ -1,6 +1,6 @@
 /**
- * The client: typed calls of a server's tools, under deadlines, cancellation and correlation that follow the fiber. It
- * sends through a `Transport`, which the layers of `HttpTransport` and `StdioTransport` give.
+ * The client: typed calls of a server's tools, prompts and resources, under deadlines, cancellation and correlation that
+ * follow the fiber. It sends through a `Transport`, which the layers of `HttpTransport` and `StdioTransport` give.
  *
  * | setting | default |
  * | --- | --- |
@@ -9,6 +9,8 @@
  * | `timeout` | 30 seconds a request |
  * | `maxPages` | 256 pages a listing |
  * | `maxItems` | 10,000 items a listing |
+ * | `inputMethods` | none beyond the `InputHandlers` beside the client |
+ * | `maxInputRounds` | 10 |
  * | `label` | none |
  *
  * **Example** (Calling a tool over HTTP)
@@ -38,13 +40,15 @@
  * export const main = program.pipe(Effect.provide(Client))
  * ```
  *
- * Not included yet: resources, prompts, listening, input rounds.
- *
  * @since 0.1.0
  */
 import * as Call from "@fairlead/protocol/Call"
 import type * as Capabilities from "@fairlead/protocol/Capabilities"
+import type * as Completion from "@fairlead/protocol/Completion"
+import type * as Json from "@fairlead/protocol/Json"
 import type * as Messages from "@fairlead/protocol/Messages"
+import type * as Prompt from "@fairlead/protocol/Prompt"
+import type * as Resource from "@fairlead/protocol/Resource"
 import type * as Tool from "@fairlead/protocol/Tool"
 import { Transport } from "@fairlead/protocol/Transport"
 import * as Clock from "effect/Clock"
@@ -55,13 +59,19 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import type { InputRequired, Succeeded, ToolFailed } from "./CallEnding.ts"
+import * as Stream from "effect/Stream"
+import { InputRequired, type Succeeded, type ToolFailed } from "./CallEnding.ts"
+import type { Continuation } from "./Continuation.ts"
+import type { InputMethod } from "./InputHandlers.ts"
 import type { Core } from "./internal/core.ts"
 import { discover } from "./internal/discovery.ts"
 import { begin, type Logical } from "./internal/exchange.ts"
-import { listTools } from "./internal/listing.ts"
+import { handlersBeside } from "./internal/inputAnswers.ts"
+import { kinds, listAll, listPage, rawKind, streamAll } from "./internal/listing.ts"
+import { callRaw, complete, getPrompt, readResource } from "./internal/operations.ts"
+import { resumeDefined, resumeRaw } from "./internal/resuming.ts"
 import { type Settings, settingsOf } from "./internal/settings.ts"
-import { callTool } from "./internal/toolCall.ts"
+import { callDiscovered, callTool } from "./internal/toolCall.ts"
 import * as McpClientError from "./McpClientError.ts"
 
 /**
@@ -88,6 +98,17 @@ export interface Options {
   readonly maxPages?: number | undefined
   /** How many items of a listing are read before it fails with `ListingLimitExceeded`. At least 1. Default: 10,000. */
   readonly maxItems?: number | undefined
+  /**
+   * What the program answers itself when a server asks for it: declared as capabilities, so that such a call ends as
+   * `InputRequired`. What `InputHandlers` answer is declared without being named here; a request for anything else fails
+   * the call with `UnsupportedInputRequest`. Default: none.
+   */
+  readonly inputMethods?: ReadonlyArray<InputMethod> | undefined
+  /**
+   * How often a call is sent again with the answers of `InputHandlers` before it ends as `InputRequired`. At least 1.
+   * Default: 10.
+   */
+  readonly maxInputRounds?: number | undefined
   /** A name for the warnings that the client logs, as the field `client`. Default: none. */
   readonly label?: string | undefined
 }
@@ -132,6 +153,101 @@ export interface Discovery {
 export type ListedTool = typeof Messages.Tool.Type
 
 /**
+ * What a server lists, by the name of the list; everything is as it came.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Listed {
+  readonly tools: ListedTool
+  readonly resources: typeof Messages.Resource.Type
+  readonly resourceTemplates: typeof Messages.ResourceTemplate.Type
+  readonly prompts: typeof Messages.Prompt.Type
+}
+
+/**
+ * The name of a list.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ListKind = keyof Listed
+
+/**
+ * One page of a list.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Page<out Item> {
+  readonly items: ReadonlyArray<Item>
+  /** What gives the next page; the empty text is a cursor too. */
+  readonly nextCursor: Option.Option<string>
+  /** The whole result as it came. */
+  readonly result: Json.Object
+}
+
+/**
+ * What a read gives: the contents, bytes decoded, and what the server says of keeping them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ReadResult = typeof Messages.ReadResource.result.Type
+
+/**
+ * A prompt that was rendered: its messages.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type PromptResult = typeof Messages.GetPrompt.result.Type
+
+/**
+ * What is completed.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface CompletionOptions<Argument extends string> {
+  /** The name of the argument or the parameter. */
+  readonly argument: Argument
+  /** What has been written so far. */
+  readonly value: string
+  /** The arguments that are known already. Default: none. */
+  readonly context?: { readonly [argument: string]: string } | undefined
+}
+
+/**
+ * The arguments of a prompt or the parameters of a template that can be completed.
+ *
+ * @category type-level
+ * @since 0.1.0
+ */
+export type Completable<Target> = Target extends Prompt.Any ? keyof Prompt.Args<Target> & string
+  : Target extends Resource.AnyTemplate ? keyof Resource.Params<Target> & string
+  : string
+
+/**
+ * How a call of a tool ends whose definition is not at hand: the output is the structured output as it came, none where
+ * it is absent, null where the tool wrote null.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type DiscoveredEnding = Succeeded<Option.Option<Json.Value>> | ToolFailed<never> | InputRequired
+
+/**
+ * The responses to what a server asked for, by its keys: the results of the input requests as JSON.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InputResponses {
+  readonly [key: string]: Json.Object
+}
+
+/**
  * A client of one server. It is safe to share: calls run at once, and each is bound to its own fiber. Interrupting a
  * call cancels it at the server.
  *
@@ -172,6 +288,131 @@ export interface Client {
     Tool.ClientServices<T>
   >
   /**
+   * Calls a tool that is known at run time only: by what {@link Client.listTools} gave, or by its name. Arguments and
+   * output are JSON. By name alone a call over HTTP may need a second attempt: a server that misses the headers of its
+   * arguments is asked for its tools first, within the same bounds.
+   */
+  readonly callDiscovered: (
+    tool: ListedTool | string,
+    args: Json.Object
+  ) => Effect.Effect<DiscoveredEnding, McpClientError.McpClientError>
+  /** Lists all resources, page by page, like {@link Client.listTools}. */
+  readonly listResources: Effect.Effect<ReadonlyArray<Listed["resources"]>, McpClientError.McpClientError>
+  /** Lists all resource templates, page by page, like {@link Client.listTools}. */
+  readonly listResourceTemplates: Effect.Effect<
+    ReadonlyArray<Listed["resourceTemplates"]>,
+    McpClientError.McpClientError
+  >
+  /** Lists all prompts, page by page, like {@link Client.listTools}. */
+  readonly listPrompts: Effect.Effect<ReadonlyArray<Listed["prompts"]>, McpClientError.McpClientError>
+  /** The items of a list, a page at a time as they are taken; bounded like {@link Client.listTools}. */
+  readonly listStream: <K extends ListKind>(kind: K) => Stream.Stream<Listed[K], McpClientError.McpClientError>
+  /** One page of a list, for paging by hand. Without a cursor it is the first. */
+  readonly listPage: <K extends ListKind>(
+    kind: K,
+    cursor?: string
+  ) => Effect.Effect<Page<Listed[K]>, McpClientError.McpClientError>
+  /** All items of any paged listing, as they came: `collection` is the member of the result that holds them. */
+  readonly listRaw: (
+    method: string,
+    collection: string
+  ) => Effect.Effect<ReadonlyArray<Json.Value>, McpClientError.McpClientError>
+  /**
+   * Reads a resource: by its URI, by its definition, or by a template and its parameters. Fails with `InputRequired` when
+   * the server asks for input.
+   */
+  readonly readResource: {
+    (resource: string | Resource.Resource): Effect.Effect<ReadResult, McpClientError.McpClientError | InputRequired>
+    <T extends Resource.AnyTemplate>(template: T, params: Resource.Params<T>): Effect.Effect<
+      ReadResult,
+      McpClientError.McpClientError | InputRequired,
+      T["params"]["EncodingServices"]
+    >
+  }
+  /**
+   * Renders a prompt: by its name with texts, or by its definition with typed arguments. Fails with `InputRequired` when
+   * the server asks for input.
+   */
+  readonly getPrompt: {
+    (
+      name: string,
+      args?: { readonly [argument: string]: string }
+    ): Effect.Effect<PromptResult, McpClientError.McpClientError | InputRequired>
+    <P extends Prompt.Any>(
+      prompt: P,
+      ...args: {} extends Prompt.Args<P> ? [args?: Prompt.Args<P>] : [args: Prompt.Args<P>]
+    ): Effect.Effect<PromptResult, McpClientError.McpClientError | InputRequired, P["args"]["EncodingServices"]>
+  }
+  /** Completes an argument of a prompt or a parameter of a template. */
+  readonly complete: <T extends Completion.Reference | Prompt.Any | Resource.AnyTemplate>(
+    target: T,
+    options: CompletionOptions<Completable<T>>
+  ) => Effect.Effect<Completion.Values<string>, McpClientError.McpClientError>
+  /**
+   * Sends a request of any method and gives its result as it came, also one that asks for input. `name` is what the
+   * routing header repeats: mandatory for `tools/call`, `prompts/get` and `resources/read`, refused elsewhere with
+   * `InvalidArguments`, as `subscriptions/listen` is.
+   */
+  readonly callRaw: (
+    method: string,
+    name: string | undefined,
+    params?: Json.Object
+  ) => Effect.Effect<Json.Object, McpClientError.McpClientError>
+  /**
+   * Goes on with a call that waits for input. The responses are exactly one object for each of its requests, else it
+   * fails with `InvalidInputResponses`; a continuation of another call fails with `InvalidArguments`. Further rounds may
+   * follow. It has the correlation of the call, and the deadline, the progress and all else of this one.
+   *
+   * **Example** (Answering by hand)
+   *
+   * ```ts
+   * import { type CallEnding, McpClient } from "@fairlead/client"
+   * import { Tool } from "@fairlead/protocol"
+   * import { Effect } from "effect"
+   *
+   * const Deploy = Tool.make("deploy")
+   *
+   * export const deploy = (
+   *   client: McpClient.Client,
+   *   answer: (requests: CallEnding.InputRequired["requests"]) => McpClient.InputResponses
+   * ) =>
+   *   client.call(Deploy, {}).pipe(
+   *     Effect.catchTag("InputRequired", (paused) =>
+   *       client.resume(Deploy, paused.continuation, answer(paused.requests)))
+   *   )
+   * ```
+   */
+  readonly resume: {
+    <T extends Tool.Any>(tool: T, continuation: Continuation, responses: InputResponses): Effect.Effect<
+      Succeeded<Tool.Output<T>> | ToolFailed<Tool.Failure<T>> | InputRequired,
+      McpClientError.McpClientError,
+      Tool.ClientServices<T>
+    >
+    (prompt: Prompt.Any, continuation: Continuation, responses: InputResponses): Effect.Effect<
+      PromptResult,
+      McpClientError.McpClientError | InputRequired
+    >
+    (
+      resource: Resource.Resource | Resource.AnyTemplate,
+      continuation: Continuation,
+      responses: InputResponses
+    ): Effect.Effect<ReadResult, McpClientError.McpClientError | InputRequired>
+    (tool: ListedTool | string, continuation: Continuation, responses: InputResponses): Effect.Effect<
+      DiscoveredEnding,
+      McpClientError.McpClientError
+    >
+  }
+  /** Goes on with any call that waits for input, and gives its result as it came. Fails with `InputRequired` again. */
+  readonly resumeRaw: (continuation: Continuation, responses: InputResponses) => Effect.Effect<
+    Json.Object,
+    McpClientError.McpClientError | InputRequired
+  >
+  /**
+   * Ends the client with all its handles, at once: calls in flight and later ones fail with `Cancelled`, and are
+   * cancelled at the server. The transport stays, for other clients of it.
+   */
+  readonly close: Effect.Effect<void>
+  /**
    * A handle over the same connection whose calls all carry what is given. A deadline counts from now, by the clock
    * that the client was made with. Of two deadlines the earlier counts, either token ends a call, metadata is merged;
    * for the rest the handle wins over the fiber.
@@ -209,7 +450,7 @@ export const make: (
   options?: Options
 ) => Effect.Effect<Client, McpClientError.McpClientError, Transport | Scope.Scope> = Effect.fnUntraced(
   function*(options: Options = {}) {
-    const settings = settingsOf(options)
+    const settings = settingsOf(options, yield* handlersBeside)
     if (Result.isFailure(settings)) return yield* McpClientError.make(settings.failure)
     const core = makeCore(settings.success, yield* Transport, yield* Clock.Clock)
     yield* Effect.addFinalizer(() => Effect.sync(() => close(core)))
@@ -273,13 +514,30 @@ const handle = (core: Core, overlay: Call.Call | undefined): Client => {
       const call = fiber.getRef(Call.Current)
       return f(begin(core, overlay === undefined ? call : Call.combine(call, overlay), fiber.context))
     })
-  // The services that a tool's schemas need are stated by `Client`; inside they are not told apart.
+  // The services that schemas need are stated by `Client`; inside they are not told apart.
   const callResult: Client["callResult"] = (tool, input) => start((logical) => callTool(logical, tool, input)) as never
   return {
     discover: start(discover),
-    listTools: start(listTools),
+    listTools: start((logical) => listAll(logical, kinds.tools)),
+    listResources: start((logical) => listAll(logical, kinds.resources)),
+    listResourceTemplates: start((logical) => listAll(logical, kinds.resourceTemplates)),
+    listPrompts: start((logical) => listAll(logical, kinds.prompts)),
+    listStream: (kind) => Stream.unwrap(start((logical) => Effect.sync(() => streamAll(logical, kinds[kind])))),
+    listPage: (kind, cursor) => start((logical) => listPage(logical, kinds[kind], cursor)),
+    listRaw: (method, collection) => start((logical) => listAll(logical, rawKind(method, collection))),
     callResult,
     call: (tool, input) => Effect.flatMap(callResult(tool, input), outputOf),
+    callDiscovered: (tool, args) => start((logical) => callDiscovered(logical, tool, args)),
+    readResource: (target: string | Resource.Resource | Resource.AnyTemplate, params?: unknown) =>
+      paused(start((logical) => readResource(logical, target, params))) as never,
+    getPrompt: (target: string | Prompt.Any, args?: unknown) =>
+      paused(start((logical) => getPrompt(logical, target, args))) as never,
+    complete: (target, options) => start((logical) => complete(logical, target, options)),
+    callRaw: (method, name, params = {}) => start((logical) => callRaw(logical, method, name, params)),
+    resume: (definition: Definition, continuation: Continuation, responses: InputResponses) =>
+      start((logical) => resumeDefined(logical, definition, continuation, responses)) as never,
+    resumeRaw: (continuation, responses) => paused(start((logical) => resumeRaw(logical, continuation, responses))),
+    close: Effect.sync(() => close(core)),
     with: (more) => {
       const over: Call.Overlay = {
         ...more,
@@ -292,6 +550,16 @@ const handle = (core: Core, overlay: Call.Call | undefined): Client => {
     }
   }
 }
+
+type Definition = Tool.Any | Prompt.Any | Resource.Resource | Resource.AnyTemplate | ListedTool | string
+
+/** Where a pause is no ending of its own, it is a failure. */
+const paused = <A, E, R>(self: Effect.Effect<A | InputRequired, E, R>): Effect.Effect<A, E | InputRequired, R> =>
+  Effect.flatMap(
+    self,
+    (ending): Effect.Effect<A, InputRequired> =>
+      ending instanceof InputRequired ? Effect.fail(ending) : Effect.succeed(ending)
+  )
 
 const outputOf = <Output, Failure>(
   result: Succeeded<Output> | ToolFailed<Failure> | InputRequired

@@ -7,6 +7,14 @@
 export * as CallEnding from "./CallEnding.ts"
 
 /**
+ * A call that waits for input, as data: what it was, what was asked, and the server's state. It holds no client and no
+ * connection, so it can be stored and continued in another process, by `McpClient.resume`.
+ *
+ * @since 0.1.0
+ */
+export * as Continuation from "./Continuation.ts"
+
+/**
  * What every HTTP transport of the client shares, whatever moves its bytes: the settings that they have in common, the
  * headers of a request, and how an answer is read. It knows no socket: bytes are pushed in, and the end of the call comes
  * out as soon as it is there (spec: basic/transports/streamable-http). `HttpTransport` and `NodeHttpTransport` are made
@@ -25,8 +33,17 @@ export * as HttpExchange from "./HttpExchange.ts"
 export * as HttpTransport from "./HttpTransport.ts"
 
 /**
- * The client: typed calls of a server's tools, under deadlines, cancellation and correlation that follow the fiber. It
- * sends through a `Transport`, which the layers of `HttpTransport` and `StdioTransport` give.
+ * What answers when a server asks for input in the middle of a call: one handler for forms, one for visits to a URL, one
+ * for samples of a language model, one for the roots. Each is a layer beside the client's; a client that is made with
+ * some declares their capabilities and answers by itself, round after round (spec: basic/patterns/mrtr).
+ *
+ * @since 0.1.0
+ */
+export * as InputHandlers from "./InputHandlers.ts"
+
+/**
+ * The client: typed calls of a server's tools, prompts and resources, under deadlines, cancellation and correlation that
+ * follow the fiber. It sends through a `Transport`, which the layers of `HttpTransport` and `StdioTransport` give.
  *
  * @since 0.1.0
  */

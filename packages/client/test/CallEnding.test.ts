@@ -16,7 +16,11 @@ describe("CallEnding", () => {
     const endings: ReadonlyArray<CallEnding.CallEnding<number>> = [
       new CallEnding.Succeeded({ output: 1, content: [], meta: {} }) as CallEnding.Succeeded<number>,
       failed as CallEnding.ToolFailed<never>,
-      new CallEnding.InputRequired({ requests: {}, requestState: Option.none() })
+      new CallEnding.InputRequired({
+        requests: {},
+        requestState: Option.none(),
+        continuation: { method: "tools/call", name: "a", params: {}, headers: [], requests: {}, correlation: "c" }
+      })
     ]
     expect(endings.map((ending) => ending._tag)).toEqual(["Succeeded", "ToolFailed", "InputRequired"])
   })

@@ -185,7 +185,8 @@ describe("McpClient", () => {
     it.effect.each<readonly [string, Json.Object]>([
       ["a reserved key", { [key.protocolVersion]: "1" }],
       ["another reserved prefix", { "dev.mcp/x": 1 }],
-      ["a trace key", { traceparent: "00-" }],
+      ["a malformed trace parent", { traceparent: "00-" }],
+      ["a trace state that is no text", { tracestate: 1 }],
       ["a malformed key", { "a b/c": 1 }],
       ["an empty key", { "": 1 }],
       ["a progress token that is none", { progressToken: 1.5 }],
@@ -326,11 +327,14 @@ describe("McpClient", () => {
       () =>
         Effect.gen(function*() {
           const requests = { confirm: { method: "elicitation/create", params: { message: "Sure?" } } }
-          const { client } = yield* scripted(results(() => ({
-            resultType: "input_required",
-            inputRequests: requests,
-            requestState: "opaque"
-          })))
+          const { client } = yield* scripted(
+            results(() => ({
+              resultType: "input_required",
+              inputRequests: requests,
+              requestState: "opaque"
+            })),
+            { inputMethods: ["form"] }
+          )
           const ending = yield* client.callResult(Search, { query: "a" })
           assert(ending._tag === "InputRequired")
           expect(ending.requests).toEqual(requests)

@@ -11,11 +11,12 @@
  * | correlation | `withCorrelation` | minted for each call | the inner counts |
  * | idempotency key | `withIdempotencyKey` | none | the inner counts |
  * | progress | `withProgress` | none | the inner counts |
+ * | log messages | `withLogLevel` | none | the inner counts |
  * | `_meta` | `withMeta` | none | merged, the inner counts |
  *
  * At the borders: a fiber that outlives a call starts with `Call.empty` (`Call.detach`), and a handler has only what
  * the wire carried. Deadline, cancellation and correlation follow into a handler's own calls to other servers;
- * idempotency key, progress, timeout and metadata do not.
+ * idempotency key, progress, log messages, timeout and metadata do not.
  *
  * @since 0.1.0
  */
@@ -25,7 +26,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
+import * as Queue from "effect/Queue"
 import type * as Json from "./Json.ts"
+import type { LogLevel } from "./Messages.ts"
 
 /**
  * What a call carries.
@@ -46,6 +49,13 @@ export interface Call {
   readonly idempotencyKey: string | undefined
   /** Hears of the progress of the call. */
   readonly progress: ((progress: Progress) => Effect.Effect<unknown>) | undefined
+  /**
+   * Where progress restarts the timeout of a request: how long the request may take in all, in milliseconds. Without it
+   * progress restarts nothing.
+   */
+  readonly maxTotal: number | undefined
+  /** Hears of the log messages of the call. */
+  readonly log: LogListener | undefined
   /** Further members of the request's `_meta`. */
   readonly meta: Json.Object | undefined
 }
@@ -63,6 +73,46 @@ export interface Progress {
 }
 
 /**
+ * A log message of a request. Deprecated by the revision (SEP-2577), fully functional.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LogMessage {
+  readonly level: LogLevel
+  readonly logger?: string | undefined
+  /** Any JSON, such as a text or an object. */
+  readonly data: Json.Value
+}
+
+/**
+ * Who hears of log messages, and from which level on.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LogListener {
+  readonly level: LogLevel
+  readonly handler: (message: LogMessage) => Effect.Effect<unknown>
+}
+
+/**
+ * The options of {@link withProgress}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface ProgressOptions {
+  /** Whether each report restarts the timeout of the request. A deadline stays where it is. Default: false. */
+  readonly resetTimeout?: boolean | undefined
+  /**
+   * How long a request whose timeout restarts may take in all. It never ends a request earlier than its first timeout
+   * would. Default: 10 minutes.
+   */
+  readonly maxTotal?: Duration.Input | undefined
+}
+
+/**
  * The call that carries nothing.
  *
  * @category constructors
@@ -75,6 +125,8 @@ export const empty: Call = {
   correlation: undefined,
   idempotencyKey: undefined,
   progress: undefined,
+  maxTotal: undefined,
+  log: undefined,
   meta: undefined
 }
 
@@ -198,25 +250,65 @@ export const withIdempotencyKey: {
 )
 
 /**
- * Hears of the progress of the calls inside: the handler runs for each report, in order, before the call returns.
+ * Hears of the progress of the calls inside: the handler runs for each report, in order, before the call returns; a queue
+ * gets each report.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const withProgress: {
   (
-    handler: (progress: Progress) => Effect.Effect<unknown>
+    handler: ((progress: Progress) => Effect.Effect<unknown>) | Queue.Enqueue<Progress>,
+    options?: ProgressOptions
   ): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(
     self: Effect.Effect<A, E, R>,
-    handler: (progress: Progress) => Effect.Effect<unknown>
+    handler: ((progress: Progress) => Effect.Effect<unknown>) | Queue.Enqueue<Progress>,
+    options?: ProgressOptions
   ): Effect.Effect<A, E, R>
 } = dual(
-  2,
+  (args) => Effect.isEffect(args[0]),
   <A, E, R>(
     self: Effect.Effect<A, E, R>,
-    handler: (progress: Progress) => Effect.Effect<unknown>
-  ): Effect.Effect<A, E, R> => modify((call) => combine(call, { progress: handler }))(self)
+    handler: ((progress: Progress) => Effect.Effect<unknown>) | Queue.Enqueue<Progress>,
+    options: ProgressOptions = {}
+  ): Effect.Effect<A, E, R> =>
+    modify((call) => ({
+      ...call,
+      progress: typeof handler === "function" ? handler : (progress) => Queue.offer(handler, progress),
+      maxTotal: options.resetTimeout === true ? Duration.toMillis(options.maxTotal ?? tenMinutes) : undefined
+    }))(self)
+)
+
+const tenMinutes = Duration.minutes(10)
+
+/**
+ * Asks for the log messages of the calls inside, from a level on: the handler runs for each message, in order, before the
+ * call returns. Deprecated by the revision (SEP-2577), fully functional.
+ *
+ * On stdio and in process nothing says which call a message belongs to: of several that ask for messages at the same
+ * time, each hears all.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withLogLevel: {
+  (
+    level: LogLevel,
+    handler: (message: LogMessage) => Effect.Effect<unknown>
+  ): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(
+    self: Effect.Effect<A, E, R>,
+    level: LogLevel,
+    handler: (message: LogMessage) => Effect.Effect<unknown>
+  ): Effect.Effect<A, E, R>
+} = dual(
+  3,
+  <A, E, R>(
+    self: Effect.Effect<A, E, R>,
+    level: LogLevel,
+    handler: (message: LogMessage) => Effect.Effect<unknown>
+  ): Effect.Effect<A, E, R> => modify((call) => combine(call, { log: { level, handler } }))(self)
 )
 
 /**
@@ -248,6 +340,8 @@ export interface Overlay {
   readonly correlation?: string | undefined
   readonly idempotencyKey?: string | undefined
   readonly progress?: ((progress: Progress) => Effect.Effect<unknown>) | undefined
+  readonly maxTotal?: number | undefined
+  readonly log?: LogListener | undefined
   readonly meta?: Json.Object | undefined
 }
 
@@ -270,6 +364,9 @@ export const combine = (self: Call, over: Overlay): Call => ({
   correlation: over.correlation ?? self.correlation,
   idempotencyKey: over.idempotencyKey ?? self.idempotencyKey,
   progress: over.progress ?? self.progress,
+  // It belongs to the handler beside it.
+  maxTotal: over.progress === undefined ? over.maxTotal ?? self.maxTotal : over.maxTotal,
+  log: over.log ?? self.log,
   meta: self.meta === undefined || over.meta === undefined ? over.meta ?? self.meta : { ...self.meta, ...over.meta }
 })
 

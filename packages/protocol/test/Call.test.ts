@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { identity, pipe } from "effect/Function"
+import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
@@ -91,6 +92,7 @@ describe("Call", () => {
           (self) => Call.withCorrelation(self, "c"),
           (self) => Call.withIdempotencyKey(self, "k"),
           (self) => Call.withProgress(self, handler),
+          (self) => Call.withLogLevel(self, "info", handler),
           (self) => Call.withMeta(self, { m: 1 })
         )
         const last = yield* current.pipe(
@@ -100,6 +102,7 @@ describe("Call", () => {
           Call.withCorrelation("c"),
           Call.withIdempotencyKey("k"),
           Call.withProgress(handler),
+          Call.withLogLevel("info", handler),
           Call.withMeta({ m: 1 })
         )
         assert.deepStrictEqual(first, last)
@@ -110,8 +113,35 @@ describe("Call", () => {
           correlation: "c",
           idempotencyKey: "k",
           progress: handler,
+          maxTotal: undefined,
+          log: { level: "info", handler },
           meta: { m: 1 }
         })
+      }))
+
+    it.effect("progress restarts the timeout only where it is asked to, within 10 minutes unless said otherwise", () =>
+      Effect.gen(function*() {
+        const handler = () => Effect.void
+        const maxTotal = Effect.map(current, (call) => call.maxTotal)
+        const set = (options?: Call.ProgressOptions) => Call.withProgress(maxTotal, handler, options)
+        assert.strictEqual(yield* set(), undefined)
+        assert.strictEqual(yield* set({ maxTotal: 5 }), undefined)
+        assert.strictEqual(yield* set({ resetTimeout: true }), 600_000)
+        assert.strictEqual(yield* set({ resetTimeout: true, maxTotal: "1 minute" }), 60_000)
+        assert.strictEqual(
+          yield* set().pipe(Call.withProgress(handler, { resetTimeout: true })),
+          undefined,
+          "it belongs to the inner handler"
+        )
+      }))
+
+    it.effect("progress goes to a queue as well", () =>
+      Effect.gen(function*() {
+        const queue = yield* Queue.unbounded<Call.Progress>()
+        const { progress } = yield* current.pipe(Call.withProgress(queue))
+        yield* progress!({ progress: 1 })
+        yield* progress!({ progress: 2, total: 2 })
+        assert.deepStrictEqual(yield* Queue.takeAll(queue), [{ progress: 1 }, { progress: 2, total: 2 }])
       }))
 
     it.effect("what is set inside ends with its effect", () =>

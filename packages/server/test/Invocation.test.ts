@@ -220,6 +220,8 @@ describe("the call that a handler's own calls start from", () => {
             correlation: it.correlation,
             idempotencyKey: it.idempotencyKey,
             progress: it.progress,
+            maxTotal: it.maxTotal,
+            log: it.log,
             meta: it.meta
           })
           return []
@@ -247,6 +249,8 @@ describe("the call that a handler's own calls start from", () => {
         correlation: "c-1",
         idempotencyKey: undefined,
         progress: undefined,
+        maxTotal: undefined,
+        log: undefined,
         meta: undefined
       })
       assert.strictEqual(cancellation.length, 1)
@@ -270,6 +274,8 @@ describe("the call that a handler's own calls start from", () => {
         correlation: "c-1",
         idempotencyKey: undefined,
         progress: undefined,
+        maxTotal: undefined,
+        log: undefined,
         meta: undefined
       })
       assert.strictEqual(cancellation.length, 1)

@@ -4,6 +4,7 @@
 import type * as Json from "@fairlead/protocol/Json"
 import type * as Transport from "@fairlead/protocol/Transport"
 import type * as Clock from "effect/Clock"
+import type { Handlers } from "./inputAnswers.ts"
 
 export interface Core {
   readonly transport: Transport.Transport["Service"]
@@ -14,6 +15,8 @@ export interface Core {
   readonly timeout: number
   readonly maxPages: number
   readonly maxItems: number
+  readonly maxInputRounds: number
+  readonly handlers: Handlers | undefined
   readonly label: string | undefined
   /** The requests in flight, which end when the client's scope closes. */
   readonly live: Set<Live>

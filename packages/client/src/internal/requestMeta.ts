@@ -6,15 +6,20 @@ import * as Call from "@fairlead/protocol/Call"
 import type * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
+import type * as Context from "effect/Context"
 import type { Logical } from "./exchange.ts"
+import { isTraceMember, traceparentOf } from "./trace.ts"
 
 /** The metadata, or what of the call cannot be sent. */
 export const makeMeta = (
   { call, core, correlation, isCarried }: Logical,
   id: number,
-  remaining: number
+  remaining: number,
+  context: Context.Context<never>
 ): Json.Object | string => {
   const meta: Record<string, Json.Value> = {}
+  const traceparent = traceparentOf(context)
+  if (traceparent !== undefined) meta[Revision.meta.traceparent] = traceparent
   if (call.meta !== undefined) {
     const problem = addExtra(meta, call.meta, call.progress !== undefined)
     if (problem !== undefined) return problem
@@ -23,6 +28,7 @@ export const makeMeta = (
   meta[Revision.meta.clientCapabilities] = core.capabilities
   meta[Revision.meta.clientInfo] = core.info
   if (call.progress !== undefined) meta[Revision.meta.progressToken] = id
+  if (call.log !== undefined) meta[Revision.meta.logLevel] = call.log.level
   if (isCarried) meta[Call.metaKeys.correlation] = correlation
   if (call.idempotencyKey !== undefined) {
     if (!Call.isCarriable(call.idempotencyKey)) {
@@ -42,6 +48,8 @@ const addExtra = (meta: Record<string, Json.Value>, extra: Json.Object, hasProgr
     if (key === Revision.meta.progressToken) {
       if (hasProgress) return "`progressToken` in the metadata beside a progress handler"
       if (!JsonRpc.isRequestId(value)) return "`progressToken` in the metadata is not a string or an integer"
+    } else if (traceKeys.has(key)) {
+      if (!isTraceMember(key, value)) return "a member of the trace context in the metadata is malformed"
     } else if (!Revision.isMetaKey(key)) {
       return "a key of the metadata is not an optional prefix with a slash and a name"
     } else if (Revision.isReservedMetaKey(key)) {
@@ -51,3 +59,10 @@ const addExtra = (meta: Record<string, Json.Value>, extra: Json.Object, hasProgr
   }
   return undefined
 }
+
+/** What a program that has its own trace context may give; it counts over the current span. */
+const traceKeys: ReadonlySet<string> = new Set([
+  Revision.meta.traceparent,
+  Revision.meta.tracestate,
+  Revision.meta.baggage
+])

@@ -8,13 +8,16 @@ import * as Revision from "@fairlead/protocol/Revision"
 import type * as Tool from "@fairlead/protocol/Tool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import { type InputRequest, InputRequired, Succeeded, ToolFailed } from "../CallEnding.ts"
+import { type InputRequired, Succeeded, ToolFailed } from "../CallEnding.ts"
+import type { ListedTool } from "../McpClient.ts"
 import * as McpClientError from "../McpClientError.ts"
 import { decodeContent } from "./content.ts"
-import { type Exchange, type Logical, run } from "./exchange.ts"
+import type { Exchange, Headers, Logical } from "./exchange.ts"
+import { ask, type Asked, type Finish } from "./inputRounds.ts"
 import { describe } from "./issues.ts"
 import { matched } from "./matched.ts"
 
@@ -52,19 +55,81 @@ export const callTool = (
   input: unknown
 ): Effect.Effect<Ending, Error, unknown> => {
   const codecs = codecsOf(tool)
-  return run(logical, (exchange) =>
-    matched(codecs.input(input), {
-      onFailure: (issue) => invalid(exchange, describe("arguments", issue)),
-      onSuccess: (args) => {
-        if (!Json.isObject(args)) return invalid(exchange, "the arguments are not an object")
-        const headers = tool.headers.length === 0 ? [] : HttpRules.parameterHeaders(tool.headers, args)
-        return Effect.flatMap(
-          exchange.send(Revision.method.callTool, { name: tool.name, arguments: args }, headers),
-          ({ inputRequired, result }) =>
-            inputRequired ? decodeInputRequired(exchange, result) : decodeResult(exchange, codecs, result)
-        )
-      }
-    }))
+  return ask(
+    logical,
+    (exchange) =>
+      matched(codecs.input(input), {
+        onFailure: (issue) => invalid(exchange, describe("arguments", issue)),
+        onSuccess: (args) => {
+          if (!Json.isObject(args)) return invalid(exchange, "the arguments are not an object")
+          const headers = tool.headers.length === 0 ? [] : HttpRules.parameterHeaders(tool.headers, args)
+          return Effect.succeed(callOf(tool.name, args, headers))
+        }
+      }),
+    finishTool(tool)
+  )
+}
+
+const callOf = (name: string, args: Json.Object, headers: Headers): Asked => ({
+  method: Revision.method.callTool,
+  name,
+  params: { name, arguments: args },
+  headers
+})
+
+export const finishTool = (tool: Tool.Any): Finish<Succeeded<unknown> | ToolFailed<unknown>, unknown> => {
+  const codecs = codecsOf(tool)
+  return (exchange, result) => decodeResult(exchange, codecs, result)
+}
+
+/** Calls a tool by what a server lists of it, or by its name alone. */
+export const callDiscovered = (
+  logical: Logical,
+  tool: ListedTool | string,
+  args: Json.Object
+): Effect.Effect<Discovered, Error> => {
+  const name = typeof tool === "string" ? tool : tool.name
+  return ask(logical, (exchange) => {
+    if (!Json.isObject(args)) return invalid(exchange, "the arguments are not an object")
+    const plan = typeof tool === "string" || !logical.core.transport.hasHeaders
+      ? Result.succeed([])
+      : HttpRules.plan(tool.inputSchema as Json.Object)
+    if (Result.isFailure(plan)) return invalid(exchange, "the header annotations of the tool are not valid")
+    return Effect.succeed(callOf(name, args, HttpRules.parameterHeaders(plan.success, args)))
+  }, finishDiscovered)
+}
+
+type Discovered = Succeeded<Option.Option<Json.Value>> | ToolFailed<never> | InputRequired
+
+export const finishDiscovered: Finish<Succeeded<Option.Option<Json.Value>> | ToolFailed<never>, never> = (
+  exchange,
+  result
+) => {
+  const parts = partsOf(result)
+  if (typeof parts === "string") return malformed(exchange, parts)
+  const { content, isError, meta } = parts
+  const structured = Option.fromUndefinedOr(parts.structured)
+  return Effect.succeed(
+    isError
+      ? new ToolFailed<never>({ content, structured, failure: Option.none(), meta })
+      : new Succeeded({ output: structured, content, meta })
+  )
+}
+
+interface Parts {
+  readonly content: ReadonlyArray<Content.Block>
+  readonly structured: Json.Value | undefined
+  readonly isError: boolean
+  readonly meta: Json.Object
+}
+
+/** What every result of a tool has, or what is wrong with it. */
+const partsOf = (result: Json.Object): Parts | string => {
+  const { _meta: meta = {}, isError = false, structuredContent: structured } = result
+  const content = decodeContent(result["content"])
+  if (typeof content === "string") return content
+  if (typeof isError !== "boolean") return "`isError` is not a boolean"
+  return Json.isObject(meta) ? { content, structured, isError, meta } : "`_meta` is not an object"
 }
 
 const invalid = (exchange: Exchange, detail: string): Effect.Effect<never, Error> =>
@@ -77,18 +142,16 @@ const decodeResult = (
   exchange: Exchange,
   codecs: Codecs,
   result: Json.Object
-): Effect.Effect<Ending, Error, unknown> => {
-  const { _meta: meta, isError, structuredContent: structured } = result
-  const content = decodeContent(result["content"])
-  if (typeof content === "string") return malformed(exchange, content)
-  if (isError !== undefined && typeof isError !== "boolean") return malformed(exchange, "`isError` is not a boolean")
-  if (meta !== undefined && !Json.isObject(meta)) return malformed(exchange, "`_meta` is not an object")
-  if (isError === true) return decodeFailure(codecs, content, structured, meta)
-  if (codecs.output === undefined) return Effect.succeed(new Succeeded({ output: content, content, meta: meta ?? {} }))
+): Effect.Effect<Succeeded<unknown> | ToolFailed<unknown>, Error, unknown> => {
+  const parts = partsOf(result)
+  if (typeof parts === "string") return malformed(exchange, parts)
+  const { content, isError, meta, structured } = parts
+  if (isError) return decodeFailure(codecs, content, structured, meta)
+  if (codecs.output === undefined) return Effect.succeed(new Succeeded({ output: content, content, meta }))
   if (structured === undefined) return malformed(exchange, "`structuredContent` is missing")
   return matched(codecs.output(structured), {
     onFailure: (issue) => malformed(exchange, describe("structuredContent", issue)),
-    onSuccess: (output) => Effect.succeed(new Succeeded({ output, content, meta: meta ?? {} }))
+    onSuccess: (output) => Effect.succeed(new Succeeded({ output, content, meta }))
   })
 }
 
@@ -96,8 +159,8 @@ const decodeFailure = (
   codecs: Codecs,
   content: ReadonlyArray<Content.Block>,
   structured: Json.Value | undefined,
-  meta: Json.Object = {}
-): Effect.Effect<Ending, never, unknown> => {
+  meta: Json.Object
+): Effect.Effect<ToolFailed<unknown>, never, unknown> => {
   const untyped = () =>
     Effect.succeed(
       new ToolFailed<unknown>({
@@ -116,27 +179,4 @@ const decodeFailure = (
         new ToolFailed<unknown>({ content, structured: Option.some(structured), failure: Option.some(failure), meta })
       )
   })
-}
-
-const decodeInputRequired = (exchange: Exchange, result: Json.Object): Effect.Effect<InputRequired, Error> => {
-  const { inputRequests, requestState } = result
-  if (requestState !== undefined && typeof requestState !== "string") {
-    return malformed(exchange, "`requestState` is not a string")
-  }
-  if (inputRequests !== undefined && !Json.isObject(inputRequests)) {
-    return malformed(exchange, "`inputRequests` is not an object")
-  }
-  if (inputRequests === undefined && requestState === undefined) {
-    return malformed(exchange, "input is required, but neither requests nor a state are there")
-  }
-  const requests: Record<string, InputRequest> = {}
-  for (const [key, request] of Object.entries(inputRequests ?? {})) {
-    if (!Json.isObject(request) || typeof request["method"] !== "string") {
-      return malformed(exchange, "an input request has no method")
-    }
-    const params = request["params"] ?? {}
-    if (!Json.isObject(params)) return malformed(exchange, "the parameters of an input request are not an object")
-    requests[key] = { method: request["method"], params }
-  }
-  return Effect.succeed(new InputRequired({ requests, requestState: Option.fromUndefinedOr(requestState) }))
 }

@@ -432,6 +432,8 @@ class HandlerCall implements Call.Call {
   readonly timeout = undefined
   readonly idempotencyKey = undefined
   readonly progress = undefined
+  readonly maxTotal = undefined
+  readonly log = undefined
   readonly meta = undefined
 
   constructor(exchange: Exchange) {

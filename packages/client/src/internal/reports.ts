@@ -1,9 +1,7 @@
 /**
- * Progress reports on their way to a handler: in order, one at a time, on a fiber of their own that is started when
- * there is something to hand over.
+ * What a server tells of a request on its way to the caller's handlers: in order, one at a time, on a fiber of its own
+ * that is started when there is something to hand over.
  */
-import type * as Call from "@fairlead/protocol/Call"
-import type * as Json from "@fairlead/protocol/Json"
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,24 +18,20 @@ export interface Handlers {
   readonly died: (cause: Cause.Cause<never>) => void
 }
 
-export class Progress {
-  #waiting: Array<Call.Progress> = []
+/** A report on its way: what hands it over. */
+export type Report = () => Effect.Effect<unknown>
+
+export class Reports {
+  #waiting: Array<Report> = []
   #busy = false
   #fiber: Fiber.Fiber<void> | undefined
   #dropped = 0
   #warned = false
-  readonly #handler: (progress: Call.Progress) => Effect.Effect<unknown>
   readonly #context: Context.Context<never>
   readonly #on: Handlers
   readonly #label: string | undefined
 
-  constructor(
-    handler: (progress: Call.Progress) => Effect.Effect<unknown>,
-    context: Context.Context<never>,
-    label: string | undefined,
-    on: Handlers
-  ) {
-    this.#handler = handler
+  constructor(context: Context.Context<never>, label: string | undefined, on: Handlers) {
     this.#context = context
     this.#on = on
     this.#label = label
@@ -51,19 +45,12 @@ export class Progress {
     return this.#fiber
   }
 
-  /** Takes the parameters of a progress notification; malformed ones are ignored. */
-  push(params: Json.Object): void {
-    const { message, progress, total } = params
-    if (typeof progress !== "number") return
+  push(report: Report): void {
     if (this.#waiting.length === maxWaiting) {
       this.#waiting.shift()
       this.#dropped++
     }
-    this.#waiting.push({
-      progress,
-      total: typeof total === "number" ? total : undefined,
-      message: typeof message === "string" ? message : undefined
-    })
+    this.#waiting.push(report)
     if (!this.#busy) this.#start()
   }
 
@@ -87,9 +74,7 @@ export class Progress {
   #handOver(): Effect.Effect<void> {
     return Effect.suspend(() => {
       const next = this.#waiting.shift()
-      return next === undefined
-        ? this.#warn()
-        : Effect.flatMap(Effect.suspend(() => this.#handler(next)), () => this.#handOver())
+      return next === undefined ? this.#warn() : Effect.flatMap(Effect.suspend(next), () => this.#handOver())
     })
   }
 

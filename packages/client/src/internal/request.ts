@@ -1,0 +1,196 @@
+/**
+ * What one request sends and how its answer is taken: metadata and correlation on the way out, the checks that every
+ * result gets on the way back.
+ */
+import * as Call from "@fairlead/protocol/Call"
+import type * as Json from "@fairlead/protocol/Json"
+import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import * as Messages from "@fairlead/protocol/Messages"
+import * as Revision from "@fairlead/protocol/Revision"
+import * as Timer from "@fairlead/protocol/Timer"
+import type * as Transport from "@fairlead/protocol/Transport"
+import { Cancelled, MalformedResponse } from "@fairlead/protocol/Transport"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as McpClientError from "../McpClientError.ts"
+import { Bounds } from "./bounds.ts"
+import type { Answer, Bounded, Exchange, Headers, Logical } from "./exchange.ts"
+import type { Reports } from "./reports.ts"
+import { makeMeta } from "./requestMeta.ts"
+
+type Error = McpClientError.McpClientError
+
+// One counter for the whole process: several clients may share a channel.
+let lastId = 0
+
+export class State implements Exchange {
+  evidence: Transport.Evidence
+  reports: Reports | undefined
+  readonly bounds: Bounds
+  readonly #logical: Logical
+
+  constructor(logical: Logical, start: number, bounded: Bounded | undefined) {
+    const { call, core, since } = logical
+    this.#logical = logical
+    this.evidence = bounded?.evidence ?? "NotSent"
+    this.bounds = new Bounds(call, since, start, bounded?.timeout ?? call.timeout ?? core.timeout)
+  }
+
+  fail(reason: McpClientError.Reason): Error {
+    return McpClientError.make(reason, this.#logical.correlation)
+  }
+
+  malformed(detail: string): Error {
+    return this.fail(new MalformedResponse({ detail }))
+  }
+
+  cancelled(): Error {
+    return this.fail(new Cancelled({ evidence: this.evidence }))
+  }
+
+  timedOut(): Error {
+    const { bound, length: millis } = this.bounds
+    return this.fail(new McpClientError.TimedOut({ evidence: this.evidence, bound, millis }))
+  }
+
+  lift(): void {
+    this.bounds.lift()
+  }
+
+  send(
+    method: string,
+    params: Json.Object,
+    headers: Headers,
+    notify?: (notification: JsonRpc.Notification, id: JsonRpc.RequestId) => void
+  ): Effect.Effect<Answer, Error> {
+    // A server that names our version among its own gets the request a second time (spec: basic/versioning).
+    return Effect.catch(
+      this.#sendOnce(method, params, headers, notify),
+      (error) => namesOurVersion(error.reason) ? this.#sendOnce(method, params, headers, notify) : Effect.fail(error)
+    )
+  }
+
+  #sendOnce(
+    method: string,
+    params: Json.Object,
+    headers: Headers,
+    notify: ((notification: JsonRpc.Notification, id: JsonRpc.RequestId) => void) | undefined
+  ): Effect.Effect<Answer, Error> {
+    return Effect.withFiber((fiber) => {
+      const id = ++lastId
+      const { core, correlation, isCarried } = this.#logical
+      const { context } = fiber
+      // What listens goes on for as long as its caller has said, whatever the timeout of opening it.
+      const end = Revision.latest.methods.get(method)?.streams === true ? this.bounds.deadline : this.bounds.latest
+      const meta = makeMeta(this.#logical, id, end - Timer.now(context), context)
+      if (typeof meta === "string") return Effect.fail(this.fail(new McpClientError.InvalidArguments({ detail: meta })))
+      this.evidence = "NotSent"
+      const all = { ...params, _meta: meta }
+      const outgoing: Transport.Outgoing = {
+        id,
+        method,
+        params: all,
+        text: JsonRpc.encodeRequest(id, method, all),
+        headers: isCarried ? [[Call.correlationHeader, correlation], ...headers] : headers,
+        sent: () => {
+          if (this.evidence === "NotSent") this.evidence = "MaybeSent"
+        },
+        notify: (notification) => this.#notified(id, notification, context, notify)
+      }
+      return Effect.matchEffect(core.transport.send(outgoing), {
+        onFailure: (reason) => Effect.fail(this.fail(reason)),
+        onSuccess: (incoming) => this.#check(id, method, incoming)
+      })
+    })
+  }
+
+  #notified(
+    id: number,
+    notification: JsonRpc.Notification,
+    context: Context.Context<never>,
+    notify: ((notification: JsonRpc.Notification, id: JsonRpc.RequestId) => void) | undefined
+  ): void {
+    const { method, params } = notification
+    const { log, progress } = this.#logical.call
+    if (method === Revision.notification.progress) {
+      // Reports for other tokens are not ours (spec: basic/patterns/progress).
+      if (progress === undefined || params[Revision.meta.progressToken] !== id) return
+      this.bounds.restart(Timer.now(context))
+      const report = progressOf(params)
+      if (report !== undefined) this.reports?.push(() => progress(report))
+    } else if (method === Revision.notification.message) {
+      const message = log === undefined ? undefined : logMessageOf(params)
+      if (log !== undefined && message !== undefined) this.reports?.push(() => log.handler(message))
+    } else notify?.(notification, id)
+  }
+
+  #check(id: number, method: string, incoming: Transport.Incoming): Effect.Effect<Answer, Error> {
+    const { response } = incoming
+    this.evidence = "Completed"
+    if (response._tag === "Failure") {
+      // An error without an id belongs to the request that it answers (spec: basic, Error Responses).
+      return Effect.fail(
+        response.id === undefined || response.id === id
+          ? this.fail(reasonOf(response.error, incoming))
+          : this.malformed("the id is not the id of the request")
+      )
+    }
+    if (response.id !== id) return Effect.fail(this.malformed("the id is not the id of the request"))
+    const { result } = response
+    const resultType = result["resultType"]
+    // An absent one is what servers of older revisions send (spec: basic, resultType).
+    if (resultType === undefined || resultType === Revision.resultType.complete) {
+      return Effect.succeed({ result, inputRequired: false })
+    }
+    if (resultType !== Revision.resultType.inputRequired) {
+      return Effect.fail(this.malformed("the `resultType` is not known"))
+    }
+    return Revision.latest.methods.get(method)?.asksForInput === true
+      ? Effect.succeed({ result, inputRequired: true })
+      : Effect.fail(this.malformed("a request of this kind cannot require input"))
+  }
+}
+
+const namesOurVersion = (reason: McpClientError.Reason): boolean =>
+  reason._tag === "RpcError" && reason.code === Revision.codes.unsupportedProtocolVersion &&
+  supportedBy(reason.data)?.includes(Revision.latest.version) === true
+
+/** The versions that an error with -32022 names. */
+const supportedBy = (data: Json.Value | undefined): ReadonlyArray<string> | undefined => {
+  const supported = typeof data === "object" && data !== null && "supported" in data ? data.supported : undefined
+  return Array.isArray(supported) && supported.every((version) => typeof version === "string") ? supported : undefined
+}
+
+const reasonOf = (error: JsonRpc.ErrorObject, incoming: Transport.Incoming): McpClientError.Reason => {
+  if (error.code === Revision.codes.unsupportedProtocolVersion) {
+    const supported = supportedBy(error.data)
+    if (supported !== undefined && !supported.includes(Revision.latest.version)) {
+      return new McpClientError.UnsupportedVersion({ supported })
+    }
+  }
+  return new McpClientError.RpcError({
+    code: error.code,
+    text: error.message,
+    data: error.data,
+    status: incoming.status,
+    retryAfter: incoming.retryAfter
+  })
+}
+
+/** Malformed reports are ignored. */
+const progressOf = ({ message, progress, total }: Json.Object): Call.Progress | undefined =>
+  typeof progress === "number"
+    ? {
+      progress,
+      total: typeof total === "number" ? total : undefined,
+      message: typeof message === "string" ? message : undefined
+    }
+    : undefined
+
+const logMessageOf = ({ data, level, logger }: Json.Object): Call.LogMessage | undefined =>
+  isLogLevel(level) && data !== undefined
+    ? { level, data, logger: typeof logger === "string" ? logger : undefined }
+    : undefined
+
+const logLevels: ReadonlySet<unknown> = new Set(Messages.LogLevel.literals)
+const isLogLevel = (value: Json.Value | undefined): value is Messages.LogLevel => logLevels.has(value)
