@@ -67,12 +67,14 @@ import type { Core } from "./internal/core.ts"
 import { discover } from "./internal/discovery.ts"
 import { begin, type Logical } from "./internal/exchange.ts"
 import { handlersBeside } from "./internal/inputAnswers.ts"
+import { listen } from "./internal/listening.ts"
 import { kinds, listAll, listPage, rawKind, streamAll } from "./internal/listing.ts"
 import { callRaw, complete, getPrompt, readResource } from "./internal/operations.ts"
 import { resumeDefined, resumeRaw } from "./internal/resuming.ts"
 import { type Settings, settingsOf } from "./internal/settings.ts"
 import { callDiscovered, callTool } from "./internal/toolCall.ts"
 import * as McpClientError from "./McpClientError.ts"
+import type * as Subscription from "./Subscription.ts"
 
 /**
  * The options of {@link layer} and {@link make}.
@@ -408,6 +410,18 @@ export interface Client {
     McpClientError.McpClientError | InputRequired
   >
   /**
+   * Listens to what changes at the server, until the scope closes: then it is cancelled there, and other calls go on.
+   * It gives the subscription once the server has acknowledged it. The timeout bounds the opening alone; the deadline and
+   * the tokens of the call hold for the open stream too.
+   *
+   * Fails like every call: with `rpc_error.-32601` where the server does not offer it, and with `MalformedResponse` when
+   * anything else comes before the acknowledgement.
+   */
+  readonly listen: (
+    filter: Subscription.Filter,
+    options?: Subscription.Options
+  ) => Effect.Effect<Subscription.Subscription, McpClientError.McpClientError, Scope.Scope>
+  /**
    * Ends the client with all its handles, at once: calls in flight and later ones fail with `Cancelled`, and are
    * cancelled at the server. The transport stays, for other clients of it.
    */
@@ -537,6 +551,7 @@ const handle = (core: Core, overlay: Call.Call | undefined): Client => {
     resume: (definition: Definition, continuation: Continuation, responses: InputResponses) =>
       start((logical) => resumeDefined(logical, definition, continuation, responses)) as never,
     resumeRaw: (continuation, responses) => paused(start((logical) => resumeRaw(logical, continuation, responses))),
+    listen: (filter, options = {}) => start((logical) => listen(logical, filter, options)),
     close: Effect.sync(() => close(core)),
     with: (more) => {
       const over: Call.Overlay = {

@@ -65,3 +65,12 @@ export * as McpClientError from "./McpClientError.ts"
  * @since 0.1.0
  */
 export * as StdioTransport from "./StdioTransport.ts"
+
+/**
+ * What `McpClient.listen` opens: a stream of what changes at a server (spec: basic/patterns/subscriptions). The same
+ * change waits once, however often it came; when more different ones wait than the buffer holds, they become one
+ * {@link Missed}.
+ *
+ * @since 0.1.0
+ */
+export * as Subscription from "./Subscription.ts"

@@ -74,6 +74,11 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
         if (Result.isFailure(message)) return true
         switch (message.success._tag) {
           case "Notification": {
+            if (message.success.method === Revision.notification.message) {
+              // Nothing says whose it is: everyone hears it who asked for messages.
+              for (const { request } of pending.values()) if (wantsLog(request)) request.notify(message.success)
+              return true
+            }
             const request = requestOf(message.success.params)
             if (request !== undefined) pending.get(JsonRpc.idKey(request))?.request.notify(message.success)
             return true
@@ -134,6 +139,11 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
       }
     })
   )
+
+const wantsLog = ({ params }: Transport.Outgoing): boolean => {
+  const meta = params["_meta"]
+  return Json.isObject(meta) && meta[Revision.meta.logLevel] !== undefined
+}
 
 /** The request that a notification belongs to: by its progress token, or by the subscription it is part of. */
 const requestOf = (params: Json.Object): JsonRpc.RequestId | undefined => {

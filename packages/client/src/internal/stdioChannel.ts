@@ -184,7 +184,7 @@ export class Channel {
     const message = decoded.success
     switch (message._tag) {
       case "Notification":
-        return this.#recipient(message.params)?.request.notify(message)
+        return this.#notify(message)
       case "Request":
         return this.#report("A request from the server was skipped: servers send none", text.length)
       default: {
@@ -216,6 +216,19 @@ export class Channel {
     return sent.length === 1 ? sent[0] : undefined
   }
 
+  #notify(notification: JsonRpc.Notification): void {
+    const { method, params } = notification
+    const { requestId } = params
+    if (method === Revision.notification.message) {
+      // Nothing says whose it is: everyone hears it who asked for messages.
+      for (const waiting of this.#waiting.values()) {
+        if (waiting.sent && wantsLog(waiting)) waiting.request.notify(notification)
+      }
+    } else if (method === Revision.notification.cancelled) {
+      if (JsonRpc.isRequestId(requestId)) this.#sentById(requestId)?.request.notify(notification)
+    } else this.#recipient(params)?.request.notify(notification)
+  }
+
   #recipient(params: Json.Object): Waiting | undefined {
     const token = params[Revision.meta.progressToken]
     if (JsonRpc.isRequestId(token)) return this.#byToken.get(JsonRpc.idKey(token))
@@ -230,6 +243,11 @@ export class Channel {
 }
 
 const isMembers = (value: Json.Value | undefined): value is Json.Object => typeof value === "object" && value !== null
+
+const wantsLog = ({ request: { params } }: Waiting): boolean => {
+  const meta = params["_meta"]
+  return isMembers(meta) && meta[Revision.meta.logLevel] !== undefined
+}
 
 const tokenOf = ({ params }: Outgoing): string | undefined => {
   const meta = params["_meta"]

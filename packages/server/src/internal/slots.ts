@@ -30,6 +30,10 @@ export class Slots<A> {
     return this.#slots.delete(key)
   }
 
+  values(): ReadonlyArray<A> {
+    return [...this.#slots.values()].flatMap(({ value }) => value === undefined ? [] : [value])
+  }
+
   /** Takes out all that there are. */
   takeAll(): ReadonlyArray<A> {
     const values = [...this.#slots.values()].flatMap(({ value }) => value === undefined ? [] : [value])
