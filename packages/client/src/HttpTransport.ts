@@ -21,6 +21,7 @@
  * @since 0.1.0
  */
 import { type Outgoing, Transport } from "@fairlead/protocol/Transport"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -149,6 +150,20 @@ export const layer = <R = never>(
   options: Options<R>
 ): Layer.Layer<Transport, McpClientError.McpClientError, HttpClient.HttpClient | Exclude<R, Scope.Scope>> =>
   Layer.effect(Transport, make(options))
+
+/**
+ * The transport as a layer, with options from the program's configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = <R = never>(
+  options: Config.Config<Options<R>>
+): Layer.Layer<
+  Transport,
+  McpClientError.McpClientError | Config.ConfigError,
+  HttpClient.HttpClient | Exclude<R, Scope.Scope>
+> => Layer.unwrap(Effect.map(options, (options) => layer(options)))
 
 /** The program's client with redirects and tracing off: both would send headers where they do not belong. */
 const executeOf = Effect.gen(function*() {

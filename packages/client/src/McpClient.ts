@@ -52,12 +52,15 @@ import type * as Resource from "@fairlead/protocol/Resource"
 import type * as Tool from "@fairlead/protocol/Tool"
 import { Transport } from "@fairlead/protocol/Transport"
 import * as Clock from "effect/Clock"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { InputRequired, type Succeeded, type ToolFailed } from "./CallEnding.ts"
@@ -71,6 +74,7 @@ import { listen } from "./internal/listening.ts"
 import { kinds, listAll, listPage, rawKind, streamAll } from "./internal/listing.ts"
 import { callRaw, complete, getPrompt, readResource } from "./internal/operations.ts"
 import { resumeDefined, resumeRaw } from "./internal/resuming.ts"
+import { retrying } from "./internal/retrying.ts"
 import { type Settings, settingsOf } from "./internal/settings.ts"
 import { callDiscovered, callTool } from "./internal/toolCall.ts"
 import * as McpClientError from "./McpClientError.ts"
@@ -480,6 +484,77 @@ export const make: (
  */
 export const layer = (options?: Options): Layer.Layer<McpClient, McpClientError.McpClientError, Transport> =>
   layerFor(McpClient, options)
+
+/**
+ * The client as a layer, with options from the program's configuration.
+ *
+ * **Example** (Settings from the environment)
+ *
+ * ```ts
+ * import { McpClient } from "@fairlead/client"
+ * import { Config } from "effect"
+ *
+ * export const Client = McpClient.layerConfig(Config.all({
+ *   timeout: Config.Duration("MCP_TIMEOUT").pipe(Config.withDefault("30 seconds")),
+ *   label: Config.String("MCP_LABEL").pipe(Config.withDefault("docs"))
+ * }))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Config<Options>
+): Layer.Layer<McpClient, McpClientError.McpClientError | Config.ConfigError, Transport> =>
+  Layer.unwrap(Effect.map(options, layer))
+
+/**
+ * When and how often a call is made again.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface RetryPolicy<out Output = unknown, out Error = never, out Env = never> {
+  /**
+   * The waits, and when to stop. A `Retry-After` of the server lengthens a wait. The schedule bounds how often; a
+   * deadline of the call bounds how long.
+   */
+  readonly schedule: Schedule.Schedule<Output, unknown, Error, Env>
+  /**
+   * Whether doing it twice is the same as once: a read, or a call with an idempotency key. Then it is made again also
+   * where the server may have acted. Default: false.
+   */
+  readonly idempotent?: boolean | undefined
+}
+
+/**
+ * Makes a call again where that is safe (`McpClientError.isRetryable`), by a policy of yours. Any other failure ends it at
+ * once, as do the tool's own. Nothing is made again without this.
+ *
+ * **Example** (A read that may be repeated)
+ *
+ * ```ts
+ * import { McpClient } from "@fairlead/client"
+ * import { Schedule } from "effect"
+ *
+ * export const manual = (client: McpClient.Client) =>
+ *   client.readResource("docs://manual").pipe(
+ *     McpClient.retry({ idempotent: true, schedule: Schedule.upTo(Schedule.exponential("100 millis"), { times: 3 }) })
+ *   )
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const retry: {
+  <Output, Error = never, Env = never>(
+    policy: RetryPolicy<Output, Error, Env>
+  ): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Error, R | Env>
+  <A, E, R, Output, Error = never, Env = never>(
+    self: Effect.Effect<A, E, R>,
+    policy: RetryPolicy<Output, Error, Env>
+  ): Effect.Effect<A, E | Error, R | Env>
+} = dual(2, retrying)
 
 /**
  * A client under a tag of your own, for programs that talk to several servers.

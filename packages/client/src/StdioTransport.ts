@@ -23,6 +23,7 @@ import * as Call from "@fairlead/protocol/Call"
 import * as Frames from "@fairlead/protocol/Frames"
 import { Cancelled, ConnectFailed, ConnectionClosed, InvalidConfig, Transport } from "@fairlead/protocol/Transport"
 import * as Clock from "effect/Clock"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -178,6 +179,17 @@ export const make: (options: Options) => Effect.Effect<
 export const layer = (
   options: Options
 ): Layer.Layer<Transport, McpClientError.McpClientError, ChildProcessSpawner> => Layer.effect(Transport, make(options))
+
+/**
+ * The transport as a layer, with options from the program's configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Config<Options>
+): Layer.Layer<Transport, McpClientError.McpClientError | Config.ConfigError, ChildProcessSpawner> =>
+  Layer.unwrap(Effect.map(options, (options) => layer(options)))
 
 const stderrBytes = 16 * 1024
 /** How long output may still come from a child that has ended. */

@@ -7,6 +7,14 @@
 export * as CallEnding from "./CallEnding.ts"
 
 /**
+ * The output of a call or one error: for callers that need the output and want to know, where there is none, whether the
+ * call failed, the tool refused, or input is needed. None of it decides to try again.
+ *
+ * @since 0.1.0
+ */
+export * as CallOutput from "./CallOutput.ts"
+
+/**
  * A call that waits for input, as data: what it was, what was asked, and the server's state. It holds no client and no
  * connection, so it can be stored and continued in another process, by `McpClient.resume`.
  *

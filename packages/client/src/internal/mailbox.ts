@@ -17,7 +17,7 @@ export class Mailbox {
   readonly #size: number
   /** In the order of their first arrival. */
   readonly #waiting = new Map<string, Notification>()
-  readonly #readers = new Set<() => void>()
+  #readers = new Set<() => void>()
   #ending: Ending | undefined
 
   constructor(size: number) {
@@ -85,6 +85,9 @@ export class Mailbox {
   }
 
   #wake(): void {
-    for (const wake of [...this.#readers]) wake()
+    const readers = this.#readers
+    // A reader that finds nothing waits again.
+    this.#readers = new Set()
+    for (const wake of readers) wake()
   }
 }
