@@ -317,13 +317,24 @@ export const makeEndpoint = (
 const noAnswer = ""
 const notARequest = "Only requests and notifications are served here"
 
+const largeBytes = 4096
+
+/** Node's own decoding of a large body takes an eighth of the time; where it had to replace something, both are asked. */
+const textOf = (body: Uint8Array): string => {
+  if (body.length < largeBytes || buffers?.isBuffer(body) !== true) return utf8.decode(body)
+  const text = body.toString()
+  return text.includes("\ufffd") || text.startsWith("\ufeff") ? utf8.decode(body) : text
+}
+
+const buffers = (globalThis as { readonly Buffer?: { readonly isBuffer: (u: unknown) => boolean } }).Buffer
+
 const readBody = (
   body: Uint8Array,
   maxDepth: number
 ): Result.Result<JsonRpc.Message, JsonRpc.Invalid> => {
   let text: string
   try {
-    text = utf8.decode(body)
+    text = textOf(body)
   } catch {
     return Result.fail({
       id: undefined,
