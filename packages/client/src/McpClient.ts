@@ -427,7 +427,8 @@ export interface Client {
   ) => Effect.Effect<Subscription.Subscription, McpClientError.McpClientError, Scope.Scope>
   /**
    * Ends the client with all its handles, at once: calls in flight and later ones fail with `Cancelled`, and are
-   * cancelled at the server. The transport stays, for other clients of it.
+   * cancelled at the server. A child process is shut down with it, which the release of its layer waits for; what can be
+   * shared stays, such as an HTTP client.
    */
   readonly close: Effect.Effect<void>
   /**
@@ -627,7 +628,7 @@ const handle = (core: Core, overlay: Call.Call | undefined): Client => {
       start((logical) => resumeDefined(logical, definition, continuation, responses)) as never,
     resumeRaw: (continuation, responses) => paused(start((logical) => resumeRaw(logical, continuation, responses))),
     listen: (filter, options = {}) => start((logical) => listen(logical, filter, options)),
-    close: Effect.sync(() => close(core)),
+    close: Effect.andThen(Effect.sync(() => close(core)), core.transport.close ?? Effect.void),
     with: (more) => {
       const over: Call.Overlay = {
         ...more,

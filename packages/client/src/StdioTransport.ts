@@ -14,6 +14,7 @@
  * | `maxResponseBytes` | 1 MiB |
  * | `closeWait` | 2 seconds |
  * | `stderr` | kept for errors alone |
+ * | `restart` | off |
  *
  * The command and its arguments never go through a shell and never appear in an error or a log.
  *
@@ -27,6 +28,7 @@ import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as PlatformError from "effect/PlatformError"
@@ -34,13 +36,15 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { type Backoff, backoffOf, delayOf } from "./internal/backoff.ts"
 import { safeEnvironment } from "./internal/childEnvironment.ts"
 import { durationOf, isCount } from "./internal/settings.ts"
 import { Channel, type Limits } from "./internal/stdioChannel.ts"
 import { Tail } from "./internal/tail.ts"
 import * as McpClientError from "./McpClientError.ts"
+import type { Reconnect } from "./Subscription.ts"
 
 /**
  * The options of {@link layer} and {@link make}.
@@ -84,6 +88,12 @@ export interface Options {
    * with `ConnectionClosed`. Default: nothing hears it.
    */
   readonly stderr?: ((text: string) => Effect.Effect<unknown>) | undefined
+  /**
+   * Starts the server again when it ends by itself, after a wait that grows (`Subscription.Reconnect`, in real time). The
+   * calls that waited have failed, and so do those that come before it runs again, as not sent; listen streams have to be
+   * opened anew. Default: off.
+   */
+  readonly restart?: boolean | Reconnect | undefined
 }
 
 /**
@@ -104,8 +114,81 @@ export const make: (options: Options) => Effect.Effect<
 > = Effect.fnUntraced(function*(options: Options) {
   const settings = settingsOf(options)
   if (Result.isFailure(settings)) return yield* McpClientError.make(settings.failure)
-  const { closeWait, command, limits } = settings.success
+  const { restart } = settings.success
+  const spawner = yield* ChildProcessSpawner
+  const start = session(options, settings.success).pipe(Effect.provideService(ChildProcessSpawner, spawner))
+  let current = yield* start
+  let stopped = false
+  let stopping: Fiber.Fiber<void> | undefined
 
+  // Each child has a scope of its own, whose end is its shutdown.
+  const supervise = (backoff: Backoff, failed: number): Effect.Effect<void> =>
+    Effect.gen(function*() {
+      const since = Date.now()
+      yield* Fiber.await(current.over)
+      yield* Scope.close(current.scope, Exit.void)
+      const attempt = Date.now() - since >= backoff.cap ? 0 : failed
+      if (attempt >= backoff.attempts) return
+      yield* Effect.logWarning("The server process ended; it is started again", { attempt: attempt + 1 })
+      yield* Effect.sleep(yield* delayOf(backoff, attempt))
+      const next = yield* Effect.exit(start)
+      if (Exit.isSuccess(next)) current = next.value
+      return yield* supervise(backoff, attempt + 1)
+    })
+  const supervisor = restart === undefined ? undefined : yield* fork(supervise(restart, 0))
+
+  const context = Context.add(yield* Effect.context(), Call.Current, Call.empty)
+  /** Returns at once; the shutdown goes on, and the scope waits for it. */
+  const close = Effect.sync(() => {
+    if (stopped) return
+    stopped = true
+    const { channel, scope } = current
+    channel.end((evidence) => new Cancelled({ evidence }))
+    stopping = Effect.runForkWith(context)(
+      Effect.andThen(
+        supervisor === undefined ? Effect.void : Fiber.interrupt(supervisor),
+        Effect.suspend(() =>
+          Effect.andThen(
+            Scope.close(scope, Exit.void),
+            current.scope === scope ? Effect.void : Scope.close(current.scope, Exit.void)
+          )
+        )
+      )
+    )
+  })
+  yield* Effect.addFinalizer(() =>
+    Effect.andThen(
+      close,
+      Effect.suspend(() => stopping === undefined ? Effect.void : Effect.asVoid(Fiber.await(stopping)))
+    )
+  )
+  return Transport.of({ name: "stdio", hasHeaders: false, send: (request) => current.channel.send(request), close })
+})
+
+/** One child, from its start to its end. */
+interface Session {
+  readonly channel: Channel
+  /** Ends when nothing more can come of the child. */
+  readonly over: Fiber.Fiber<unknown>
+  readonly scope: Scope.Closeable
+}
+
+const session = (
+  options: Options,
+  settings: Settings
+): Effect.Effect<Session, McpClientError.McpClientError, ChildProcessSpawner> =>
+  Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return Effect.uninterruptibleMask((restore) =>
+      restore(openSession(options, settings)).pipe(
+        Scope.provide(scope),
+        Effect.map((opened) => ({ ...opened, scope })),
+        Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+      )
+    )
+  })
+
+const openSession = Effect.fnUntraced(function*(options: Options, { closeWait, command, limits }: Settings) {
   const spawner = yield* ChildProcessSpawner
   const child = yield* Effect.mapError(spawner.spawn(command), spawnFailure)
   const channel = new Channel(
@@ -122,13 +205,13 @@ export const make: (options: Options) => Effect.Effect<
   const exited = Effect.match(child.exitCode, { onFailure: () => undefined, onSuccess: Number })
 
   // Answers that were written before the end still count, so the output is read to its end, or for a moment.
-  const over = Effect.raceAllFirst([
+  const ending = Effect.raceAllFirst([
     Fiber.await(read),
     Effect.andThen(exited, Effect.sleep(drainTime)),
     Effect.andThen(Fiber.await(written), Effect.sleep(drainTime))
   ])
-  yield* fork(Effect.andThen(
-    over,
+  const over = yield* fork(Effect.andThen(
+    ending,
     Effect.suspend(() => {
       let exitCode: number | undefined
       const known = Effect.map(exited, (code) => {
@@ -154,7 +237,7 @@ export const make: (options: Options) => Effect.Effect<
       )
     }))
   )
-  return Transport.of({ name: "stdio", hasHeaders: false, send: (request) => channel.send(request) })
+  return { channel, over }
 })
 
 /**
@@ -228,6 +311,7 @@ interface Settings {
   readonly command: ChildProcess.Command
   readonly limits: Limits
   readonly closeWait: Duration.Duration
+  readonly restart: Backoff | undefined
 }
 
 const settingsOf = (options: Options): Result.Result<Settings, InvalidConfig> => {
@@ -252,7 +336,14 @@ const settingsOf = (options: Options): Result.Result<Settings, InvalidConfig> =>
   if (closeWait === undefined || closeWait === Infinity) {
     return invalid("closeWait", "it is not a finite duration of more than 0 milliseconds")
   }
-  return Result.succeed({ command: commandOf(options, args, closeWait), limits, closeWait: Duration.millis(closeWait) })
+  const restart = backoffOf("restart", options.restart)
+  if (restart instanceof InvalidConfig) return Result.fail(restart)
+  return Result.succeed({
+    command: commandOf(options, args, closeWait),
+    limits,
+    closeWait: Duration.millis(closeWait),
+    restart
+  })
 }
 
 const plain = (value: string | Redacted.Redacted<string>): string =>

@@ -12,6 +12,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import { TestClock } from "effect/testing"
 import * as fs from "node:fs"
@@ -554,4 +555,68 @@ describe("closing", () => {
       yield* ask("stderr 1")
       expect(yield* Deferred.await(heard)).toEqual(Call.empty)
     }))
+})
+
+describe("restart", () => {
+  it.live(
+    verifies("STDIO-9")("starts a server that ended by itself again; what came meanwhile was not sent"),
+    () =>
+      Effect.gen(function*() {
+        const { ask, client } = yield* spawn({ restart: { base: 50, cap: 100 } })
+        expect(yield* ask("echo a")).toEqual(["a"])
+        const lost = yield* failure(ask("exit 3"))
+        assert(lost._tag === "McpClientError" && lost.reason._tag === "ConnectionClosed")
+        expect([lost.code, lost.reason.exitCode]).toEqual(["connection_closed.maybe_sent", 3])
+        expect(yield* failure(ask("echo b"))).toMatchObject({ code: "connection_closed.not_sent" })
+        const again = yield* ask("echo c").pipe(McpClient.retry({ schedule: Schedule.spaced("20 millis") }))
+        expect(again).toEqual(["c"])
+        yield* client.close
+      })
+  )
+
+  it.live("is off unless it is asked for, and gives up after so many attempts", () =>
+    Effect.gen(function*() {
+      const off = yield* spawn()
+      yield* failure(off.ask("exit 3"))
+      expect(yield* failure(off.ask("echo b"))).toMatchObject({ code: "connection_closed.not_sent" })
+      const { layer, lines } = logging()
+      const few = yield* Effect.provide(spawn({ args: ["--exit"], restart: { base: 5, attempts: 2 } }), layer)
+      yield* until(() => lines.length === 2)
+      yield* Effect.sleep("1500 millis")
+      expect(lines.map(({ level }) => level)).toEqual(["Warn", "Warn"])
+      expect(yield* failure(few.ask("echo b"))).toMatchObject({ code: "connection_closed.not_sent" })
+    }))
+
+  it.effect("a setting that cannot be used is refused", () =>
+    Effect.gen(function*() {
+      const error = yield* failure(spawn({ restart: { attempts: 0 } }))
+      assert(error.reason._tag === "InvalidConfig")
+      expect(error.reason.field).toBe("restart")
+    }))
+})
+
+describe("close", () => {
+  it.live(
+    verifies("client/promise/close_child", "snodo/promise/stdio_close_stdin")(
+      "returns at once, shuts the child down, and the scope waits for it"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const scope = yield* Scope.make()
+        const { ask, client, errors } = yield* Scope.provide(
+          spawn({ args: ["--ignore-eof", "--ignore-term"], closeWait: "200 millis", restart: true }),
+          scope
+        )
+        yield* ask("echo a")
+        const fiber = yield* Effect.forkChild(failure(ask("hold")))
+        yield* Effect.sleep("50 millis")
+        const before = performance.now()
+        yield* client.close
+        expect(performance.now() - before).toBeLessThan(100)
+        expect(yield* Fiber.join(fiber)).toMatchObject({ code: "cancelled.maybe_sent" })
+        yield* Scope.close(scope, Exit.void)
+        expect(performance.now() - before).toBeGreaterThan(350)
+        expect(errors()).toContain("ignored SIGTERM")
+      })
+  )
 })

@@ -259,4 +259,9 @@ export class Transport extends Context.Service<Transport, {
    * no fiber that it starts outlives the scope of the transport, and none keeps the `Call` of the request.
    */
   readonly send: (request: Outgoing) => Effect.Effect<Incoming, Failure>
+  /**
+   * Begins to shut down what the transport alone holds, such as a child process, and returns at once; the release of its
+   * scope waits for the rest. A client that is closed by its user runs it. Default: nothing, what is shared stays.
+   */
+  readonly close?: Effect.Effect<void> | undefined
 }>()("@fairlead/protocol/Transport") {}

@@ -13,15 +13,15 @@ import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import * as McpClientError from "../McpClientError.ts"
 import * as Subscription from "../Subscription.ts"
+import { type Backoff, backoffOf, delayOf } from "./backoff.ts"
 import { type Exchange, type Logical, run } from "./exchange.ts"
 import { Mailbox } from "./mailbox.ts"
-import { durationOf, isCount } from "./settings.ts"
+import { isCount } from "./settings.ts"
 
 type Error = McpClientError.McpClientError
 
@@ -46,27 +46,15 @@ export const listen = (
 
 interface Settings {
   readonly bufferSize: number
-  readonly reconnect: { readonly base: number; readonly cap: number; readonly attempts: number } | undefined
+  readonly reconnect: Backoff | undefined
 }
 
-const settingsOf = ({ bufferSize = 1024, reconnect = false }: Subscription.Options): Settings | InvalidConfig => {
+const settingsOf = ({ bufferSize = 1024, reconnect }: Subscription.Options): Settings | InvalidConfig => {
   if (!isCount(bufferSize)) {
     return new InvalidConfig({ field: "bufferSize", detail: "it is not an integer of 1 or more" })
   }
-  if (reconnect === false) return { bufferSize, reconnect: undefined }
-  const given: Subscription.Reconnect = reconnect === true ? {} : reconnect
-  const base = durationOf(given.base, 500)
-  const cap = durationOf(given.cap, 30_000)
-  const attempts = given.attempts ?? 10
-  if (base === undefined || cap === undefined || cap === Infinity) {
-    return new InvalidConfig({
-      field: "reconnect",
-      detail: "a wait is not a finite duration of more than 0 milliseconds"
-    })
-  }
-  return isCount(attempts)
-    ? { bufferSize, reconnect: { base, cap, attempts } }
-    : new InvalidConfig({ field: "reconnect", detail: "`attempts` is not an integer of 1 or more" })
+  const backoff = backoffOf("reconnect", reconnect)
+  return backoff instanceof InvalidConfig ? backoff : { bufferSize, reconnect: backoff }
 }
 
 const decodeAcknowledged = SchemaParser.decodeUnknownResult(Notifications.Acknowledged)
@@ -140,13 +128,9 @@ class Listener implements Subscription.Subscription {
         this.#since = undefined
         const attempts = held >= reconnect.cap ? 0 : failed
         if (!this.#wasOpened || attempts >= reconnect.attempts || !wasLost(error)) return Effect.fail(error)
-        const delay = Math.min(reconnect.cap, reconnect.base * 2 ** attempts)
-        return Effect.flatMap(Random.next, (random) =>
+        return Effect.flatMap(delayOf(reconnect, attempts), (delay) =>
           Effect.andThen(
-            run(this.#logical, () => Effect.sleep(delay / 2 + random * delay / 2), {
-              timeout: Infinity,
-              evidence: "MaybeSent"
-            }),
+            run(this.#logical, () => Effect.sleep(delay), { timeout: Infinity, evidence: "MaybeSent" }),
             this.#attempts(attempts + 1)
           ))
       }))

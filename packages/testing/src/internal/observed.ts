@@ -27,6 +27,7 @@ export const observed = (
   Transport.of({
     name: transport.name,
     hasHeaders: transport.hasHeaders,
+    close: transport.close,
     send: (request) =>
       Effect.suspend(() => {
         const observer = observe(request)
