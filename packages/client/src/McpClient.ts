@@ -11,6 +11,9 @@
  * | `maxItems` | 10,000 items a listing |
  * | `inputMethods` | none beyond the `InputHandlers` beside the client |
  * | `maxInputRounds` | 10 |
+ * | `cache` | off |
+ * | `cache.maxEntries` | 256 answers |
+ * | `cache.context` | none: only public answers are kept |
  * | `label` | none |
  *
  * **Example** (Calling a tool over HTTP)
@@ -115,8 +118,30 @@ export interface Options {
    * Default: 10.
    */
   readonly maxInputRounds?: number | undefined
+  /**
+   * Keeps answers for as long as the server says: discoveries, pages of lists and reads. What a subscription of this
+   * client tells of is dropped at once; answers to input and calls with metadata of their own are never kept. Default:
+   * off.
+   */
+  readonly cache?: boolean | CacheOptions | undefined
   /** A name for the warnings that the client logs, as the field `client`. Default: none. */
   readonly label?: string | undefined
+}
+
+/**
+ * How answers are kept.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface CacheOptions {
+  /** How many answers are kept; the least recently used go first. At least 1. Default: 256. */
+  readonly maxEntries?: number | undefined
+  /**
+   * Whose call it is: a user, a tenant, a token. Private answers are kept for each of them apart; without it only public
+   * ones are kept. It runs for each request that could be answered from what is kept. Default: none.
+   */
+  readonly context?: Effect.Effect<string> | undefined
 }
 
 /**

@@ -4,6 +4,7 @@
 import type * as Json from "@fairlead/protocol/Json"
 import type * as Transport from "@fairlead/protocol/Transport"
 import type * as Clock from "effect/Clock"
+import type { Cache } from "./cache.ts"
 import type { Handlers } from "./inputAnswers.ts"
 
 export interface Core {
@@ -18,6 +19,7 @@ export interface Core {
   readonly maxInputRounds: number
   readonly handlers: Handlers | undefined
   readonly label: string | undefined
+  readonly cache: Cache | undefined
   /** The requests in flight, which end when the client's scope closes. */
   readonly live: Set<Live>
   closed: boolean

@@ -29,6 +29,8 @@ export interface Answer {
 /** Pairs of name and value. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>
 
+export type Notify = (notification: JsonRpc.Notification, id: JsonRpc.RequestId) => void
+
 /** One request: what its body sends with, and fails with. */
 export interface Exchange {
   readonly send: (
@@ -36,7 +38,7 @@ export interface Exchange {
     params: Json.Object,
     headers: Headers,
     /** Takes the notifications that are neither progress nor log messages. */
-    notify?: (notification: JsonRpc.Notification, id: JsonRpc.RequestId) => void
+    notify?: Notify
   ) => Effect.Effect<Answer, Error>
   readonly fail: (reason: McpClientError.Reason) => Error
   readonly malformed: (detail: string) => Error

@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import { type InputRequest, InputRequired } from "../CallEnding.ts"
 import type { Continuation } from "../Continuation.ts"
 import * as McpClientError from "../McpClientError.ts"
+import { ToolsListChanged } from "../Subscription.ts"
 import { type Exchange, type Headers, type Logical, run } from "./exchange.ts"
 import { canAnswer, makeResponses } from "./inputAnswers.ts"
 import { fetchPage, kinds, pager } from "./listing.ts"
@@ -141,6 +142,8 @@ const headersByListing = (
   exchange: Exchange,
   { headers, name, params }: Asked
 ): Effect.Effect<Headers | undefined> => {
+  // What is kept of the list has led here.
+  logical.core.cache?.invalidate(new ToolsListChanged())
   const pages = pager(logical, (cursor) => fetchPage(exchange, kinds.tools, cursor))
   const find: Effect.Effect<Headers | undefined, Error> = Effect.flatMap(pages, (page) => {
     if (page === undefined) return Effect.succeed(undefined)

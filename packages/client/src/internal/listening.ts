@@ -162,7 +162,7 @@ class Listener implements Subscription.Subscription {
         } else if (!isOpen) broken("a notification came before the acknowledgement")
         else {
           const notification = notificationOf(method, params)
-          if (notification !== undefined) this.#mailbox.push(notification)
+          if (notification !== undefined) this.#tell(notification)
         }
       }
       const unopened = () => exchange.malformed("the stream ended before the acknowledgement")
@@ -174,10 +174,15 @@ class Listener implements Subscription.Subscription {
     })
   }
 
+  #tell(notification: Subscription.Notification): void {
+    this.#logical.core.cache?.invalidate(notification)
+    this.#mailbox.push(notification)
+  }
+
   #open(confirmed: Subscription.Filter, now: number): void {
     this.confirmed = confirmed
     this.#since = now
-    if (this.#wasOpened) this.#mailbox.push(new Subscription.Missed())
+    if (this.#wasOpened) this.#tell(new Subscription.Missed())
     this.#wasOpened = true
     Deferred.doneUnsafe(this.#opened, Effect.void)
   }

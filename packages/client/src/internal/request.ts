@@ -14,11 +14,17 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as McpClientError from "../McpClientError.ts"
 import { Bounds } from "./bounds.ts"
-import type { Answer, Bounded, Exchange, Headers, Logical } from "./exchange.ts"
+import type { Cache } from "./cache.ts"
+import type { Answer, Bounded, Exchange, Headers, Logical, Notify } from "./exchange.ts"
 import type { Reports } from "./reports.ts"
 import { makeMeta } from "./requestMeta.ts"
 
 type Error = McpClientError.McpClientError
+
+/** The results of rounds of input are never kept (spec: server/utilities/caching). */
+const isCacheable = (method: string, params: Json.Object): boolean =>
+  Revision.latest.methods.get(method)?.cacheable === true && !("inputResponses" in params) &&
+  !("requestState" in params)
 
 // One counter for the whole process: several clients may share a channel.
 let lastId = 0
@@ -57,11 +63,38 @@ export class State implements Exchange {
     this.bounds.lift()
   }
 
-  send(
+  send(method: string, params: Json.Object, headers: Headers, notify?: Notify): Effect.Effect<Answer, Error> {
+    const { call, core } = this.#logical
+    return core.cache === undefined || call.meta !== undefined || !isCacheable(method, params)
+      ? this.#sendTwice(method, params, headers, notify)
+      : this.#cached(core.cache, method, params, headers)
+  }
+
+  #cached(cache: Cache, method: string, params: Json.Object, headers: Headers): Effect.Effect<Answer, Error> {
+    const of = (whose: string | undefined) =>
+      Effect.withFiber<Answer, Error>(({ context }) => {
+        const kept = cache.get(method, params, whose, Timer.now(context))
+        if (kept !== undefined) {
+          this.evidence = "Completed"
+          return Effect.succeed({ result: kept, inputRequired: false })
+        }
+        const { epoch } = cache
+        return Effect.map(this.#sendTwice(method, params, headers, undefined), (answer) => {
+          // What has changed meanwhile may not be in it.
+          if (!answer.inputRequired && epoch === cache.epoch) {
+            cache.set(method, params, whose, Timer.now(context), answer.result)
+          }
+          return answer
+        })
+      })
+    return cache.context === undefined ? of(undefined) : Effect.flatMap(cache.context, of)
+  }
+
+  #sendTwice(
     method: string,
     params: Json.Object,
     headers: Headers,
-    notify?: (notification: JsonRpc.Notification, id: JsonRpc.RequestId) => void
+    notify: Notify | undefined
   ): Effect.Effect<Answer, Error> {
     // A server that names our version among its own gets the request a second time (spec: basic/versioning).
     return Effect.catch(
@@ -74,7 +107,7 @@ export class State implements Exchange {
     method: string,
     params: Json.Object,
     headers: Headers,
-    notify: ((notification: JsonRpc.Notification, id: JsonRpc.RequestId) => void) | undefined
+    notify: Notify | undefined
   ): Effect.Effect<Answer, Error> {
     return Effect.withFiber((fiber) => {
       const id = ++lastId
@@ -108,7 +141,7 @@ export class State implements Exchange {
     id: number,
     notification: JsonRpc.Notification,
     context: Context.Context<never>,
-    notify: ((notification: JsonRpc.Notification, id: JsonRpc.RequestId) => void) | undefined
+    notify: Notify | undefined
   ): void {
     const { method, params } = notification
     const { log, progress } = this.#logical.call

@@ -9,7 +9,8 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as SchemaParser from "effect/SchemaParser"
 import type { InputMethod } from "../InputHandlers.ts"
-import type { Options } from "../McpClient.ts"
+import type { CacheOptions, Options } from "../McpClient.ts"
+import { Cache } from "./cache.ts"
 import type { Core } from "./core.ts"
 import type { Handlers } from "./inputAnswers.ts"
 import { describe } from "./issues.ts"
@@ -36,6 +37,9 @@ export const settingsOf = (
   if (!isCount(maxItems)) return invalid("maxItems", "it is not an integer of 1 or more")
   const maxInputRounds = options.maxInputRounds ?? 10
   if (!isCount(maxInputRounds)) return invalid("maxInputRounds", "it is not an integer of 1 or more")
+  const cached: CacheOptions = typeof options.cache === "object" ? options.cache : {}
+  const maxEntries = cached.maxEntries ?? 256
+  if (!isCount(maxEntries)) return invalid("cache", "`maxEntries` is not an integer of 1 or more")
   const methods = options.inputMethods ?? []
   const unknown = methods.find((method) => !Object.hasOwn(implied, method))
   if (unknown !== undefined) return invalid("inputMethods", "it has an unknown method")
@@ -50,7 +54,8 @@ export const settingsOf = (
     timeout,
     maxPages,
     maxItems,
-    label: options.label
+    label: options.label,
+    cache: options.cache === undefined || options.cache === false ? undefined : new Cache(maxEntries, cached.context)
   })
 }
 

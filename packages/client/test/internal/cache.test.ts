@@ -1,0 +1,157 @@
+/** What a client keeps of a server's answers, and for whom. */
+import { assert, describe, expect, it } from "@effect/vitest"
+import type * as McpClient from "@fairlead/client/McpClient"
+import { verifies } from "@fairlead/conformance/verifies"
+import * as Call from "@fairlead/protocol/Call"
+import type * as Json from "@fairlead/protocol/Json"
+import * as Revision from "@fairlead/protocol/Revision"
+import type { Outgoing } from "@fairlead/protocol/Transport"
+import * as Effect from "effect/Effect"
+import { TestClock } from "effect/testing"
+import { scripted, success } from "../support/transport.ts"
+
+const meta = (request: Outgoing) => ({ _meta: { [Revision.meta.subscriptionId]: request.id as number } })
+
+/** A server whose answers may be kept for a second, and that stays to be listened to. */
+const server = (options: McpClient.Options, hint: Json.Object = { ttlMs: 1000, cacheScope: "public" }) => {
+  let listening: Outgoing | undefined
+  return Effect.map(
+    scripted((request) => {
+      request.sent()
+      if (request.method === Revision.method.listen) {
+        listening = request
+        request.notify({
+          _tag: "Notification",
+          method: Revision.notification.acknowledged,
+          params: { notifications: {}, ...meta(request) }
+        })
+        return Effect.never
+      }
+      return Effect.succeed(success(request, {
+        ...hint,
+        tools: [],
+        prompts: [],
+        resources: [],
+        resourceTemplates: [],
+        contents: [],
+        supportedVersions: [Revision.latest.version],
+        capabilities: {}
+      }))
+    }, options),
+    (made) => ({
+      ...made,
+      tell: (method: string, params: Json.Object = {}) =>
+        listening!.notify({ _tag: "Notification", method, params: { ...params, ...meta(listening!) } })
+    })
+  )
+}
+
+const sends = (requests: ReadonlyArray<Outgoing>) =>
+  requests.map(({ method, params }) => String(params["uri"] ?? method))
+
+describe("answers", () => {
+  it.effect(verifies("CACHE-3")("are not kept unless it is asked for"), () =>
+    Effect.gen(function*() {
+      const { client, requests } = yield* server({})
+      yield* client.listTools
+      yield* client.listTools
+      expect(requests.length).toBe(2)
+    }))
+
+  it.effect(
+    verifies("CACHE-2", "CACHE-3", "CACHE-7@client")("are kept by method and parameters, until their time is over"),
+    () =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* server({ cache: true })
+        for (let i = 0; i < 3; i++) {
+          yield* client.discover
+          yield* client.listTools
+          yield* client.readResource("a:b")
+          yield* client.listPage("tools", "2")
+        }
+        expect(sends(requests)).toEqual(["server/discover", "tools/list", "a:b", "tools/list"])
+        yield* TestClock.adjust("999 millis")
+        yield* client.listTools
+        expect(requests.length).toBe(4)
+        yield* TestClock.adjust("1 millis")
+        yield* client.listTools
+        expect(requests.length).toBe(5)
+      })
+  )
+
+  it.effect.each<Json.Object>([
+    {},
+    { ttlMs: 0, cacheScope: "public" },
+    { ttlMs: -5, cacheScope: "public" },
+    { ttlMs: 1000, cacheScope: "private" },
+    { ttlMs: 1000 }
+  ])("with the hint %j are not kept for nobody in particular", (hint) =>
+    Effect.gen(function*() {
+      const { client, requests } = yield* server({ cache: true }, hint)
+      yield* client.listTools
+      yield* client.listTools
+      expect(requests.length).toBe(2)
+    }))
+
+  it.effect(verifies("CACHE-5@client")("that are private are kept for each caller apart"), () =>
+    Effect.gen(function*() {
+      let who = "ada"
+      const { client, requests } = yield* server(
+        { cache: { context: Effect.sync(() => who) } },
+        { ttlMs: 1000, cacheScope: "private" }
+      )
+      for (const each of ["ada", "bob", "ada", "bob"]) {
+        who = each
+        yield* client.listTools
+      }
+      expect(requests.length).toBe(2)
+    }))
+
+  it.effect("of calls with metadata of their own are not kept", () =>
+    Effect.gen(function*() {
+      const { client, requests } = yield* server({ cache: true })
+      const list = client.listTools.pipe(Call.withMeta({ "com.example/a": 1 }))
+      yield* list
+      yield* list
+      expect(requests.length).toBe(2)
+    }))
+
+  it.effect("are bounded: the least recently used go first", () =>
+    Effect.gen(function*() {
+      const { client, requests } = yield* server({ cache: { maxEntries: 2 } })
+      for (const uri of ["a:1", "a:2", "a:1", "a:3", "a:1", "a:2"]) yield* client.readResource(uri)
+      expect(sends(requests)).toEqual(["a:1", "a:2", "a:3", "a:2"])
+      const error = yield* Effect.flip(server({ cache: { maxEntries: 0 } }))
+      assert(error.reason._tag === "InvalidConfig")
+      expect(error.reason.field).toBe("cache")
+    }))
+
+  it.effect(
+    verifies("CACHE-6")("that have changed are dropped when a subscription says so"),
+    () =>
+      Effect.gen(function*() {
+        const { client, requests, tell } = yield* server({ cache: true })
+        yield* client.listen({ toolsListChanged: true, resourceSubscriptions: ["a:b"] })
+        const all = Effect.gen(function*() {
+          requests.length = 0
+          yield* client.listTools
+          yield* client.listPrompts
+          yield* client.listResources
+          yield* client.listResourceTemplates
+          yield* client.readResource("a:b")
+          yield* client.readResource("a:c")
+          return sends(requests)
+        })
+        yield* all
+        expect(yield* all).toEqual([])
+        tell(Revision.notification.toolsListChanged)
+        expect(yield* all).toEqual(["tools/list"])
+        tell(Revision.notification.promptsListChanged)
+        expect(yield* all).toEqual(["prompts/list"])
+        tell(Revision.notification.resourcesListChanged)
+        expect(yield* all).toEqual(["resources/list", "resources/templates/list"])
+        tell(Revision.notification.resourceUpdated, { uri: "a:b/c" })
+        expect(yield* all).toEqual(["a:b"])
+      })
+  )
+})
