@@ -42,6 +42,7 @@ import type * as Json from "@fairlead/protocol/Json"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 
 /**
  * What can be asked for, by the names of its handlers.
@@ -181,8 +182,11 @@ export class Roots extends Context.Service<Roots, Effect.Effect<ReadonlyArray<Ro
  */
 export const form = <E, R = never>(
   handler: (request: FormRequest) => Effect.Effect<Elicited, E, R>
-): Layer.Layer<Form, never, R> =>
-  Layer.effect(Form, Effect.map(Effect.context<R>(), (context) => (request) => provided(handler(request), context)))
+): Layer.Layer<Form, never, Exclude<R, Scope.Scope>> =>
+  Layer.effect(
+    Form,
+    Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => (request) => provided(handler(request), context))
+  )
 
 /**
  * A handler for visits to a URL. Accepting means that the user agreed to go there, not that they are done.
@@ -192,8 +196,11 @@ export const form = <E, R = never>(
  */
 export const url = <E, R = never>(
   handler: (request: UrlRequest) => Effect.Effect<Elicited, E, R>
-): Layer.Layer<Url, never, R> =>
-  Layer.effect(Url, Effect.map(Effect.context<R>(), (context) => (request) => provided(handler(request), context)))
+): Layer.Layer<Url, never, Exclude<R, Scope.Scope>> =>
+  Layer.effect(
+    Url,
+    Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => (request) => provided(handler(request), context))
+  )
 
 /**
  * A handler for samples of a language model. It gets no tools unless the client declares `sampling.tools`.
@@ -203,8 +210,11 @@ export const url = <E, R = never>(
  */
 export const sampling = <E, R = never>(
   handler: (request: SamplingRequest) => Effect.Effect<Sampled, E, R>
-): Layer.Layer<Sampling, never, R> =>
-  Layer.effect(Sampling, Effect.map(Effect.context<R>(), (context) => (request) => provided(handler(request), context)))
+): Layer.Layer<Sampling, never, Exclude<R, Scope.Scope>> =>
+  Layer.effect(
+    Sampling,
+    Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => (request) => provided(handler(request), context))
+  )
 
 /**
  * What gives the roots.
@@ -214,12 +224,18 @@ export const sampling = <E, R = never>(
  */
 export const roots = <E, R = never>(
   roots: Effect.Effect<ReadonlyArray<Root>, E, R>
-): Layer.Layer<Roots, never, R> =>
-  Layer.effect(Roots, Effect.map(Effect.context<R>(), (context) => provided(roots, context)))
+): Layer.Layer<Roots, never, Exclude<R, Scope.Scope>> =>
+  Layer.effect(Roots, Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => provided(roots, context)))
 
-/** The layer's services under the call's own: what the call carries wins. */
-const provided = <A, E, R>(self: Effect.Effect<A, E, R>, context: Context.Context<R>): Effect.Effect<A, E> =>
-  Effect.updateContext(self, (own: Context.Context<never>) => Context.merge(context, own) as Context.Context<R>)
+/** The layer's services under the call's own: what the call carries wins. The scope ends with the answer. */
+const provided = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  context: Context.Context<Exclude<R, Scope.Scope>>
+): Effect.Effect<A, E> =>
+  Effect.updateContext(
+    Effect.scoped(self),
+    (own: Context.Context<never>) => Context.merge(context, own)
+  )
 
 /**
  * The user agreed; a form has its content.

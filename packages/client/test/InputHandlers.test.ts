@@ -225,6 +225,17 @@ describe("handlers", () => {
       expect(metaOf(requests[1]!)).toMatchObject({ [Call.metaKeys.idempotencyKey]: "k", "com.example/a": 1 })
     }))
 
+  it.effect("have a scope of their own, which ends with the answer", () =>
+    Effect.gen(function*() {
+      const ends: Array<string> = []
+      const forms = InputHandlers.form(({ key }) =>
+        Effect.as(Effect.addFinalizer(() => Effect.sync(() => ends.push(key))), InputHandlers.decline)
+      )
+      const { client } = yield* handled(forms, rounds(asks({ a: form(), b: form() }), done))
+      yield* client.call(Work, {})
+      expect(ends).toEqual(["a", "b"])
+    }))
+
   it.effect.each<readonly [string, Json.Object]>([
     ["a form without a message", { method: "elicitation/create", params: { requestedSchema: {} } }],
     ["a form without a schema", { method: "elicitation/create", params: { message: "x" } }],

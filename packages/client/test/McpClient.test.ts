@@ -26,7 +26,19 @@ const failureOf = Effect.flip
 describe("McpClient", () => {
   describe("what a request carries", () => {
     it.effect(
-      verifies("META-6", "META-7", "META-12", "BASE-2", "BASE-4", "VER-1", "client/default/input_methods")(
+      verifies(
+        "snodo/promise/revision_only",
+        "snodo/option/protocol",
+        "snodo/custom_transport/request",
+        "snodo/custom_transport/connect",
+        "META-6",
+        "META-7",
+        "META-12",
+        "BASE-2",
+        "BASE-4",
+        "VER-1",
+        "client/default/input_methods"
+      )(
         "version, capabilities and the client's name, on every request"
       ),
       () =>
@@ -58,7 +70,9 @@ describe("McpClient", () => {
     )
 
     it.effect(
-      verifies("META-13", "META-15", "BASE-21")("name and capabilities are the client's options"),
+      verifies("META-13", "META-15", "BASE-21", "snodo/option/client_info", "snodo/option/client_capabilities")(
+        "name and capabilities are the client's options"
+      ),
       () =>
         Effect.gen(function*() {
           const { client, requests } = yield* scripted(results(() => hits()), {
@@ -202,16 +216,21 @@ describe("McpClient", () => {
         })
     )
 
-    it.effect("a progress token of the caller's travels alone, but not beside a handler", () =>
-      Effect.gen(function*() {
-        const { client, requests } = yield* scripted(results(() => hits()))
-        const withToken = client.call(Search, { query: "a" }).pipe(Call.withMeta({ progressToken: "mine" }))
-        yield* withToken
-        expect(metaOf(requests[0]!)["progressToken"]).toBe("mine")
-        const error = yield* failureOf(withToken.pipe(Call.withProgress(() => Effect.void)))
-        assert(error._tag === "McpClientError" && error.reason._tag === "InvalidArguments")
-        expect(requests.length).toBe(1)
-      }))
+    it.effect(
+      verifies("snodo/promise/progress_token_conflict", "snodo/request_option/meta")(
+        "a progress token of the caller's travels alone, but not beside a handler"
+      ),
+      () =>
+        Effect.gen(function*() {
+          const { client, requests } = yield* scripted(results(() => hits()))
+          const withToken = client.call(Search, { query: "a" }).pipe(Call.withMeta({ progressToken: "mine" }))
+          yield* withToken
+          expect(metaOf(requests[0]!)["progressToken"]).toBe("mine")
+          const error = yield* failureOf(withToken.pipe(Call.withProgress(() => Effect.void)))
+          assert(error._tag === "McpClientError" && error.reason._tag === "InvalidArguments")
+          expect(requests.length).toBe(1)
+        })
+    )
 
     it.effect("arguments that their schema does not encode name the path and not the value; nothing is sent", () =>
       Effect.gen(function*() {

@@ -52,7 +52,14 @@ describe("deadline and timeout", () => {
   )
 
   it.effect(
-    verifies("client/default/request_timeout", "client/with_timeout", "CAN-9@client")("without a deadline: 30 seconds"),
+    verifies(
+      "client/default/request_timeout",
+      "client/with_timeout",
+      "CAN-9@client",
+      "snodo/default/timeout",
+      "snodo/error/timeout",
+      "client/kind/timeout"
+    )("without a deadline: 30 seconds"),
     () =>
       Effect.gen(function*() {
         const { answer, reached } = silent({ sent: true })
@@ -67,35 +74,43 @@ describe("deadline and timeout", () => {
       })
   )
 
-  it.effect("a timeout around the call replaces the client's, in both directions", () =>
-    Effect.gen(function*() {
-      for (const [timeout, millis] of [["1 second", 1000], ["2 minutes", 120_000]] as const) {
-        const { answer, reached } = silent({ sent: true })
-        const { client } = yield* scripted(answer, { timeout: "10 seconds" })
-        const fiber = yield* Effect.forkChild(Effect.flip(search(client).pipe(Call.withTimeout(timeout))))
-        yield* reached
-        yield* TestClock.adjust(millis - 1)
-        expect(fiber.pollUnsafe()).toBeUndefined()
-        yield* TestClock.adjust(1)
-        const error = yield* Fiber.join(fiber)
-        assert(error.reason._tag === "TimedOut")
-        expect(error.reason.millis).toBe(millis)
-      }
-    }))
+  it.effect(
+    verifies("snodo/request_option/timeout", "snodo/option/timeout")(
+      "a timeout around the call replaces the client's, in both directions"
+    ),
+    () =>
+      Effect.gen(function*() {
+        for (const [timeout, millis] of [["1 second", 1000], ["2 minutes", 120_000]] as const) {
+          const { answer, reached } = silent({ sent: true })
+          const { client } = yield* scripted(answer, { timeout: "10 seconds" })
+          const fiber = yield* Effect.forkChild(Effect.flip(search(client).pipe(Call.withTimeout(timeout))))
+          yield* reached
+          yield* TestClock.adjust(millis - 1)
+          expect(fiber.pollUnsafe()).toBeUndefined()
+          yield* TestClock.adjust(1)
+          const error = yield* Fiber.join(fiber)
+          assert(error.reason._tag === "TimedOut")
+          expect(error.reason.millis).toBe(millis)
+        }
+      })
+  )
 
-  it.effect("an infinite timeout sets no bound, but a deadline still does", () =>
-    Effect.gen(function*() {
-      const { answer, reached } = silent({ sent: true })
-      const { client } = yield* scripted(answer)
-      const fiber = yield* Effect.forkChild(
-        Effect.flip(search(client).pipe(Call.withTimeout("Infinity"), Call.withDeadline("1 hour")))
-      )
-      yield* reached
-      yield* TestClock.adjust("59 minutes")
-      expect(fiber.pollUnsafe()).toBeUndefined()
-      yield* TestClock.adjust("1 minute")
-      assert((yield* Fiber.join(fiber)).reason._tag === "TimedOut")
-    }))
+  it.effect(
+    verifies("snodo/promise/direct_no_timeout")("an infinite timeout sets no bound, but a deadline still does"),
+    () =>
+      Effect.gen(function*() {
+        const { answer, reached } = silent({ sent: true })
+        const { client } = yield* scripted(answer)
+        const fiber = yield* Effect.forkChild(
+          Effect.flip(search(client).pipe(Call.withTimeout("Infinity"), Call.withDeadline("1 hour")))
+        )
+        yield* reached
+        yield* TestClock.adjust("59 minutes")
+        expect(fiber.pollUnsafe()).toBeUndefined()
+        yield* TestClock.adjust("1 minute")
+        assert((yield* Fiber.join(fiber)).reason._tag === "TimedOut")
+      })
+  )
 
   it.effect("a deadline that has passed sends nothing", () =>
     Effect.gen(function*() {
@@ -197,7 +212,7 @@ describe("deadline and timeout", () => {
 
 describe("cancellation", () => {
   it.effect.each([{ sent: false, code: "cancelled.not_sent" }, { sent: true, code: "cancelled.maybe_sent" }])(
-    verifies("client/with_cancellation", "client/reason/cancelled", "CAN-1@client")(
+    verifies("client/with_cancellation", "client/kind/cancellation", "client/reason/cancelled", "CAN-1@client")(
       "a token ends the call: sent $sent"
     ),
     ({ code, sent }) =>
@@ -439,7 +454,14 @@ describe("progress", () => {
   }
 
   it.effect(
-    verifies("PROG-1@client", "PROG-6@client", "snodo/promise/progress_function")(
+    verifies(
+      "PROG-1@client",
+      "PROG-6@client",
+      "snodo/promise/progress_function",
+      "snodo/request_option/progress",
+      "snodo/promise/progress_token_is_request_id",
+      "snodo/promise/progress_fields"
+    )(
       "reports come in order and all before the call returns"
     ),
     () =>

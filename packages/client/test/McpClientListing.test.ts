@@ -29,6 +29,7 @@ describe("pages", () => {
     verifies(
       "PAGE-2",
       "client/list_tools",
+      "snodo/promise/follow_cursor",
       "client/promise/correlation_one_per_logical_call",
       "client/promise/runtime_tools"
     )("are followed to the end, the empty string is a cursor, one correlation for all"),
@@ -74,19 +75,22 @@ describe("pages", () => {
       3
     ],
     ["an empty one", { first: { tools: [], nextCursor: "" }, "cursor ": { tools: [], nextCursor: "" } }, 2]
-  ])("a cursor that comes again ends the listing: %s", ([_name, pages, sent]) =>
-    Effect.gen(function*() {
-      const { client, requests } = yield* scripted(paged(pages))
-      const error = yield* Effect.flip(client.listTools)
-      assert(error.reason._tag === "MalformedResponse")
-      expect(error.reason.detail).toContain("cursor")
-      expect(requests.length).toBe(sent)
-    }))
+  ])(
+    verifies("snodo/promise/repeated_cursor")("a cursor that comes again ends the listing: %s"),
+    ([_name, pages, sent]) =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* scripted(paged(pages))
+        const error = yield* Effect.flip(client.listTools)
+        assert(error.reason._tag === "MalformedResponse")
+        expect(error.reason.detail).toContain("cursor")
+        expect(requests.length).toBe(sent)
+      })
+  )
 
   const endless = results((request) => ({ tools: [tool("a")], nextCursor: String(Number(cursorOf(request) ?? 0) + 1) }))
 
   it.effect(
-    verifies("client/default/listing_pages", "client/reason/listing_limit_exceeded")(
+    verifies("snodo/default/max_pages", "client/default/listing_pages", "client/reason/listing_limit_exceeded")(
       "256 pages, then the limit; nothing more is sent"
     ),
     () =>
@@ -102,7 +106,7 @@ describe("pages", () => {
   )
 
   it.effect(
-    verifies("client/with_listing_limits")("exactly as many pages as allowed pass"),
+    verifies("client/with_listing_limits", "snodo/option/max_pages")("exactly as many pages as allowed pass"),
     () =>
       Effect.gen(function*() {
         const pages = {
@@ -188,7 +192,7 @@ describe("tools with header annotations", () => {
   ]
 
   it.effect(
-    verifies("HDR-12", "HDR-13", "client/with_label")(
+    verifies("snodo/promise/invalid_annotation_left_out", "HDR-12", "HDR-13", "client/with_label")(
       "are left out over transports with headers, and logged"
     ),
     () =>

@@ -181,6 +181,24 @@ describe("calls", () => {
   )
 })
 
+describe("log messages", () => {
+  it.live("go to every call that asked for them, since nothing says whose they are", () =>
+    Effect.gen(function*() {
+      const { ask } = yield* spawn()
+      const heard: Array<readonly [string, unknown]> = []
+      const hear = (who: string) => Call.withLogLevel("debug", ({ data }) => Effect.sync(() => heard.push([who, data])))
+      const held = yield* Effect.forkChild(ask("hold").pipe(hear("held")))
+      const deaf = yield* Effect.forkChild(ask("hold"))
+      yield* Effect.sleep("50 millis")
+      expect(yield* ask("log one").pipe(hear("asked"))).toEqual(["a"])
+      yield* ask("log two")
+      yield* ask("release")
+      yield* Fiber.join(held)
+      yield* Fiber.join(deaf)
+      expect(heard).toEqual([["held", "one"], ["asked", "one"], ["held", "two"]])
+    }))
+})
+
 describe("limits", () => {
   it.live.each([
     { query: "size 5000", passes: true },

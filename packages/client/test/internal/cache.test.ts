@@ -93,19 +93,22 @@ describe("answers", () => {
       expect(requests.length).toBe(2)
     }))
 
-  it.effect(verifies("CACHE-5@client")("that are private are kept for each caller apart"), () =>
-    Effect.gen(function*() {
-      let who = "ada"
-      const { client, requests } = yield* server(
-        { cache: { context: Effect.sync(() => who) } },
-        { ttlMs: 1000, cacheScope: "private" }
-      )
-      for (const each of ["ada", "bob", "ada", "bob"]) {
-        who = each
-        yield* client.listTools
-      }
-      expect(requests.length).toBe(2)
-    }))
+  it.effect(
+    verifies("CACHE-5@client")("that are private are kept for each caller apart"),
+    () =>
+      Effect.gen(function*() {
+        let who = "ada"
+        const { client, requests } = yield* server(
+          { cache: { context: Effect.sync(() => who) } },
+          { ttlMs: 1000, cacheScope: "private" }
+        )
+        for (const each of ["ada", "bob", "ada", "bob"]) {
+          who = each
+          yield* client.listTools
+        }
+        expect(requests.length).toBe(2)
+      })
+  )
 
   it.effect("of calls with metadata of their own are not kept", () =>
     Effect.gen(function*() {
