@@ -1,9 +1,15 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Continuation from "@fairlead/client/Continuation"
+import * as McpClient from "@fairlead/client/McpClient"
+import * as StdioTransport from "@fairlead/client/StdioTransport"
 import { verifies } from "@fairlead/conformance/verifies"
 import * as Json from "@fairlead/protocol/Json"
+import { Transport } from "@fairlead/protocol/Transport"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { fileURLToPath } from "node:url"
 
 const continuation: Continuation.Continuation = {
   method: "tools/call",
@@ -49,4 +55,39 @@ describe("a continuation", () => {
     expect(result.failure.detail).toContain(detail)
     expect(result.failure.message).not.toContain("secret")
   })
+})
+
+describe("over stdio", () => {
+  const fixture = fileURLToPath(new URL("../../node/test/fixtures/inputServer.ts", import.meta.url))
+
+  /** A client of a server process of its own. */
+  const replica = Effect.gen(function*() {
+    const service = yield* StdioTransport.make({
+      command: process.execPath,
+      args: ["--conditions=@fairlead/source", fixture, "7"]
+    })
+    return yield* McpClient.make({ inputMethods: ["form"] }).pipe(Effect.provideService(Transport, service))
+  })
+  const accept = (name: string) => ({ action: "accept", content: { name } })
+
+  it.live(
+    verifies("client/promise/resume_more_rounds", "MRTR-14")("each round can be another client's, at another process"),
+    () =>
+      Effect.gen(function*() {
+        const first = yield* replica
+        const paused = yield* first.callDiscovered("greet", {})
+        assert(paused._tag === "InputRequired")
+        const text = Continuation.toText(paused.continuation)
+        yield* first.close
+        const second = yield* replica
+        const again = yield* second.resume("greet", Result.getOrThrow(Continuation.fromText(text)), {
+          first: accept("Ada")
+        })
+        assert(again._tag === "InputRequired")
+        const third = yield* replica
+        const ending = yield* third.resume("greet", again.continuation, { second: accept("Bob") })
+        assert(ending._tag === "Succeeded")
+        expect(ending.content[0]).toMatchObject({ text: expect.stringMatching(/^Ada and Bob, since \d+$/) })
+      }).pipe(Effect.provide(NodeServices.layer))
+  )
 })
