@@ -1,6 +1,7 @@
 /** Listening: opening, what is told, the ways it ends, and opening it again. */
-import { NodeServices } from "@effect/platform-node"
+import { NodeHttpServer, NodeServices } from "@effect/platform-node"
 import { assert, describe, expect, it } from "@effect/vitest"
+import * as HttpTransport from "@fairlead/client/HttpTransport"
 import * as McpClient from "@fairlead/client/McpClient"
 import * as StdioTransport from "@fairlead/client/StdioTransport"
 import * as Subscription from "@fairlead/client/Subscription"
@@ -11,6 +12,7 @@ import * as Resource from "@fairlead/protocol/Resource"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Tool from "@fairlead/protocol/Tool"
 import { ConnectionClosed, type Failure, type Incoming, type Outgoing, Transport } from "@fairlead/protocol/Transport"
+import * as HttpApp from "@fairlead/server/HttpApp"
 import * as McpEndpoint from "@fairlead/server/McpEndpoint"
 import * as McpServer from "@fairlead/server/McpServer"
 import * as TestClient from "@fairlead/testing/TestClient"
@@ -19,11 +21,14 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
+import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
 import { clientOf, event, events, json, peer, result } from "./support/peer.ts"
 import { Search } from "./support/tools.ts"
@@ -426,9 +431,10 @@ describe("over each transport", () => {
       yield* script(client, Effect.orDie(client.callDiscovered("change", { what: "stop" })))
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.live("in process", () => {
+  /** A server that is told of changes by a tool, and the script of its client. */
+  const local = () => {
     let endpoint: McpEndpoint.McpEndpoint["Service"] | undefined
-    const registrations = Effect.gen(function*() {
+    const program = Effect.gen(function*() {
       const client = yield* McpClient.McpClient
       endpoint = yield* McpEndpoint.McpEndpoint
       yield* script(client, endpoint.stop)
@@ -437,7 +443,27 @@ describe("over each transport", () => {
       McpServer.toolHandler(Touch, ({ uri }) => Effect.as(endpoint!.resourceUpdated(uri), [])),
       McpServer.resourceHandler(Resource.make("docs://manual", { name: "manual" }), () => Effect.succeed("Read."))
     ]).pipe(McpEndpoint.serve({ name: "listen", version: "1.0.0" }))
-    return registrations.pipe(Effect.provide(TestClient.layer(server)))
+    return { program, server }
+  }
+
+  it.live("in process", () => {
+    const { program, server } = local()
+    return program.pipe(Effect.provide(TestClient.layer(server)))
+  })
+
+  it.live("HTTP, an endpoint behind a listener", () => {
+    const { program, server } = local()
+    const listener = HttpRouter.serve(HttpApp.route("/mcp"), { disableLogger: true, disableListenLog: true }).pipe(
+      Layer.provideMerge(
+        NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 100 })
+      )
+    )
+    const client = Layer.unwrap(Effect.map(HttpServer.HttpServer, ({ address }) =>
+      McpClient.layer().pipe(
+        Layer.provide(HttpTransport.layer({ url: `http://127.0.0.1:${"port" in address ? address.port : 0}/mcp` })),
+        Layer.provide(FetchHttpClient.layer)
+      )))
+    return program.pipe(Effect.provide(client.pipe(Layer.provideMerge(listener), Layer.provideMerge(server))))
   })
 
   it.live("HTTP, where a stream is longer than any answer may be, and closing it closes the response", () =>
