@@ -260,8 +260,8 @@ const encodeUnreserved = (value: string): string =>
 
 const encodeReserved = (value: string): string =>
   value.replace(
-    /%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]+/g,
-    (piece) => piece.startsWith("%") && piece.length === 3 ? piece : encodeURIComponent(piece.toWellFormed())
+    /%[0-9A-Fa-f]{2}|%|[^%A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]+/g,
+    (piece) => piece.startsWith("%") && piece.length > 1 ? piece : encodeURIComponent(piece.toWellFormed())
   )
 
 /**
