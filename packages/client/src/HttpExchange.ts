@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import { concat } from "@fairlead/protocol/Bytes"
 import * as Call from "@fairlead/protocol/Call"
 import * as HttpRules from "@fairlead/protocol/HttpRules"
 import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
@@ -26,7 +27,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as HttpTransport from "./HttpTransport.ts"
 import { answerOf, malformed } from "./internal/answers.ts"
-import { concat } from "./internal/bytes.ts"
 import { isLoopback, parseUrl } from "./internal/endpointUrl.ts"
 import { makeReader } from "./internal/events.ts"
 import { isJsonType, mediaTypeOf } from "./internal/mediaType.ts"

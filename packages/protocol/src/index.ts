@@ -1,4 +1,11 @@
 /**
+ * Sizes in bytes, and chunks of them.
+ *
+ * @since 0.1.0
+ */
+export * as Bytes from "./Bytes.ts"
+
+/**
  * What a call carries. `Call` is one immutable record that follows the fiber: deadline, timeout, cancellation,
  * correlation, idempotency key, progress and extra metadata. Each has a combinator that works on one call or on a whole
  * program with any number of clients inside.
@@ -110,6 +117,15 @@ export * as Resource from "./Resource.ts"
  * @since 0.1.0
  */
 export * as Revision from "./Revision.ts"
+
+/**
+ * A map for what comes and goes all the time, such as requests and calls under way. What was taken out of a plain `Map`
+ * or `Set` is not always free: in V8 each table that they outgrow points to the next one, so once one of them is old, all
+ * that were ever in them live on until the next full collection. Here they hold slots, which are emptied.
+ *
+ * @since 0.1.0
+ */
+export * as Slots from "./Slots.ts"
 
 /**
  * One-shot timers on a `Clock`, cheap enough for one a request: on the live clock a plain timer, on any other (such as

@@ -7,12 +7,12 @@
 import * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
+import { Slots } from "@fairlead/protocol/Slots"
 import * as Transport from "@fairlead/protocol/Transport"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { Slots } from "./internal/slots.ts"
 import * as Invocation from "./Invocation.ts"
 import { McpEndpoint } from "./McpEndpoint.ts"
 

@@ -2,12 +2,12 @@
  * An answer that comes as an event stream (spec: basic/transports/streamable-http, Receiving): notifications first, then
  * the response. Comments, other event types and data that is no message are skipped.
  */
+import { isLongerThan } from "@fairlead/protocol/Bytes"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import { type Failure, type Outgoing, ResponseTooLarge } from "@fairlead/protocol/Transport"
 import * as Sse from "effect/encoding/Sse"
 import * as Result from "effect/Result"
 import { belongsTo, malformed } from "./answers.ts"
-import { isLongerThan } from "./bytes.ts"
 
 export type Outcome = Result.Result<JsonRpc.Response, Failure>
 

@@ -2,10 +2,12 @@
  * Many calls over one pair of byte streams (spec: basic/transports/stdio): answers find their call by id, notifications
  * by progress token or subscription, and frames that are ready together leave together.
  */
+import { isLongerThan } from "@fairlead/protocol/Bytes"
 import * as Frames from "@fairlead/protocol/Frames"
 import type * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
+import { Slots } from "@fairlead/protocol/Slots"
 import {
   type Evidence,
   type Failure,
@@ -19,9 +21,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { malformed } from "./answers.ts"
-import { isLongerThan } from "./bytes.ts"
 import { headOf } from "./messageHead.ts"
-import { Slots } from "./slots.ts"
 
 export interface Limits {
   readonly maxPendingCalls: number

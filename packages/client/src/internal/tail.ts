@@ -1,7 +1,7 @@
 /**
  * The end of a text that may never stop growing.
  */
-import { concat } from "./bytes.ts"
+import { concat } from "@fairlead/protocol/Bytes"
 
 export class Tail {
   readonly #maxBytes: number

@@ -6,12 +6,12 @@ import * as Call from "@fairlead/protocol/Call"
 import * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
+import { Slots } from "@fairlead/protocol/Slots"
 import * as Result from "effect/Result"
 import type { Channel, ChannelOptions } from "../Front.ts"
 import type { Arrival } from "./endpoint.ts"
 import type { Exchange } from "./exchange.ts"
 import { failure, invalidRequest, overloaded } from "./reply.ts"
-import { Slots } from "./slots.ts"
 
 export interface ChannelHost {
   readonly serve: (arrival: Arrival) => Exchange | undefined

@@ -2,11 +2,12 @@
  * The record of one request: its slot, its timer, its fiber and whether it was answered. It stands outside the fiber, so
  * that a client can be answered while its handler still has its grace, and the slot is free when the fiber has ended.
  */
+import { isLongerThan } from "@fairlead/protocol/Bytes"
 import * as Call from "@fairlead/protocol/Call"
 import type * as Capabilities from "@fairlead/protocol/Capabilities"
 import type * as Json from "@fairlead/protocol/Json"
 import * as JsonRpc from "@fairlead/protocol/JsonRpc"
-import type * as Messages from "@fairlead/protocol/Messages"
+import * as Messages from "@fairlead/protocol/Messages"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Timer from "@fairlead/protocol/Timer"
 import * as Cause from "effect/Cause"
@@ -19,7 +20,6 @@ import * as Scope from "effect/Scope"
 import { type InputRound, Invocation, Principal } from "../Invocation.ts"
 import type { Filter, Hub, Listener, Mark } from "./hub.ts"
 import { InterruptedBy, type InterruptReason } from "./interruption.ts"
-import { logLevels } from "./logging.ts"
 import {
   accepted,
   deadlineExceeded,
@@ -388,7 +388,7 @@ export class Exchange {
     return Effect.suspend(() => {
       const wanted = this.meta[Revision.meta.logLevel]
       if (!this.host.logs || wanted === undefined || !this.mayTell) return Effect.void
-      if (logLevels.indexOf(level) < logLevels.indexOf(wanted as Messages.LogLevel)) return Effect.void
+      if (levels.indexOf(level) < levels.indexOf(wanted as Messages.LogLevel)) return Effect.void
       return this.emit(JsonRpc.encodeNotification(Revision.notification.message, {
         level,
         ...(logger === undefined ? {} : { logger }),
@@ -406,6 +406,9 @@ export class Exchange {
   }
 }
 
+/** Least severe first. */
+const levels: ReadonlyArray<Messages.LogLevel> = Messages.LogLevel.literals
+
 /** What a stream tells of. */
 export interface Listen {
   readonly filter: Filter
@@ -417,12 +420,6 @@ interface Rounds {
   readonly state: RoundState
   readonly finish: (round: Round) => Effect.Effect<string, RpcError>
 }
-
-const encoder = new TextEncoder()
-
-/** Whether a text has more bytes than the limit in UTF-8; counted only where its length leaves it open. */
-const isLongerThan = (text: string, limit: number): boolean =>
-  text.length > limit || (text.length * 3 > limit && encoder.encode(text).length > limit)
 
 /** The call that a handler's own calls to other servers start from: deadline, cancellation and correlation follow. */
 class HandlerCall implements Call.Call {

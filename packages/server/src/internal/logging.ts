@@ -4,18 +4,6 @@
 import type { LogLevel } from "@fairlead/protocol/Messages"
 import type * as EffectLogLevel from "effect/LogLevel"
 
-/** The levels, least severe first. */
-export const logLevels: ReadonlyArray<LogLevel> = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency"
-]
-
 /** The level of the protocol for one of Effect's. */
 export const fromEffect = (level: EffectLogLevel.LogLevel): LogLevel => {
   switch (level) {

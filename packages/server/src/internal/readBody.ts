@@ -2,6 +2,7 @@
  * Reads the body of a request from what stands behind it, a web `Request` or a Node stream, told apart by their methods:
  * the body readers of an HTTP server cost more than everything else here.
  */
+import { concat } from "@fairlead/protocol/Bytes"
 
 export type BodyResult =
   | { readonly _tag: "Body"; readonly bytes: Uint8Array }
@@ -53,7 +54,7 @@ const readNode = (source: Readable, limit: number, done: (result: BodyResult) =>
     else end(tooLarge)
   })
   source.on("end", () => {
-    if (!isOver) end({ _tag: "Body", bytes: joined(chunks, size) })
+    if (!isOver) end({ _tag: "Body", bytes: concat(chunks, size) })
   })
   const onGone = () => end(gone)
   source.on("close", onGone)
@@ -74,7 +75,7 @@ export const readWeb = async (request: Request, limit: number, signal?: AbortSig
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) return signal?.aborted === true ? gone : { _tag: "Body", bytes: joined(chunks, size) }
+      if (done) return signal?.aborted === true ? gone : { _tag: "Body", bytes: concat(chunks, size) }
       size += value.length
       if (size > limit) {
         cancel()
@@ -87,15 +88,4 @@ export const readWeb = async (request: Request, limit: number, signal?: AbortSig
   } finally {
     signal?.removeEventListener("abort", cancel)
   }
-}
-
-const joined = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
-  if (chunks.length === 1) return chunks[0]!
-  const bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
 }
