@@ -2,9 +2,8 @@
  * Clients over HTTP, against a server that is faster than any of them.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { HttpTransport, McpClient } from "@fairlead/client"
+import { HttpTransport } from "@fairlead/client"
 import { NodeHttpTransport } from "@fairlead/node"
-import type { Transport } from "@fairlead/protocol"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import * as AiMcpClient from "effect/ai/McpClient"
 import * as McpProtocol from "effect/ai/McpProtocol"
@@ -14,12 +13,11 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import { Pool } from "undici"
-import { serve } from "../harness/agent.ts"
-import { ofEffects, ofPromises } from "../harness/Loop.ts"
 import { requestBytes } from "../load/requestBytes.ts"
 import { echo, identity } from "../Requests.ts"
-import { Echo } from "../servers/fairleadEcho.ts"
-import { args, check, peer, unknown, url } from "./settings.ts"
+import { serveEffects, servePromises } from "./calls.ts"
+import { serveFairlead } from "./fairleadClient.ts"
+import { args, peer, unknown, url } from "./settings.ts"
 
 /** Undici's pool, `JSON.parse` and `JSON.stringify`. */
 const floor = async () => {
@@ -43,8 +41,7 @@ const floor = async () => {
         onResponseError: (_, error) => reject(error)
       })
     })
-  check((await call()).result.structuredContent)
-  serve({ run: (order) => ofPromises(order, call) })
+  await servePromises(call, ({ result }) => result.structuredContent)
 }
 
 /** What `fetch` costs by itself. */
@@ -65,27 +62,14 @@ const bareFetch = async () => {
     })
     return JSON.parse(await response.text()) as { result: { structuredContent: unknown } }
   }
-  check((await call()).result.structuredContent)
-  serve({ run: (order) => ofPromises(order, call) })
+  await servePromises(call, ({ result }) => result.structuredContent)
 }
-
-const fairlead = <E>(transport: Layer.Layer<Transport.Transport, E>) =>
-  Effect.gen(function*() {
-    const client = yield* McpClient.McpClient
-    const call = Effect.suspend(() => client.call(Echo, args))
-    check(yield* call)
-    serve({ run: (order) => Effect.runPromise(ofEffects(order, call)) })
-    return yield* Effect.never
-  }).pipe(
-    Effect.provide(McpClient.layer().pipe(Layer.provide(transport)))
-  )
 
 const sdk = async () => {
   const client = new Client(identity, { versionNegotiation: { mode: "auto" } })
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   const call = () => client.callTool({ name: "echo", arguments: args })
-  check((await call()).structuredContent)
-  serve({ run: (order) => ofPromises(order, call) })
+  await servePromises(call, ({ structuredContent }) => structuredContent)
 }
 
 /** The tool as the server lists it: the client does not call what it has not seen. */
@@ -98,9 +82,7 @@ const effectAi = (httpClient: Layer.Layer<HttpClient>) =>
   Effect.gen(function*() {
     const client = yield* AiMcpClient.McpClient
     const call = Effect.suspend(() => client.callTool({ tool, arguments: args }))
-    check((yield* call).structuredContent)
-    serve({ run: (order) => Effect.runPromise(ofEffects(order, call)) })
-    return yield* Effect.never
+    return yield* serveEffects(call, ({ structuredContent }) => structuredContent)
   }).pipe(
     Effect.provide(
       AiMcpClient.layerHttp({ ...identity, url, protocol: McpProtocol.v2026_07_28 }).pipe(Layer.provide(httpClient))
@@ -112,13 +94,13 @@ switch (peer) {
     await floor()
     break
   case "fairlead":
-    Effect.runFork(fairlead(HttpTransport.layer({ url }).pipe(Layer.provide(NodeHttpClient.layerUndici))))
+    Effect.runFork(serveFairlead(HttpTransport.layer({ url }).pipe(Layer.provide(NodeHttpClient.layerUndici))))
     break
   case "fairlead/fetch":
-    Effect.runFork(fairlead(HttpTransport.layer({ url }).pipe(Layer.provide(FetchHttpClient.layer))))
+    Effect.runFork(serveFairlead(HttpTransport.layer({ url }).pipe(Layer.provide(FetchHttpClient.layer))))
     break
   case "fairlead/node":
-    Effect.runFork(fairlead(NodeHttpTransport.layer({ url })))
+    Effect.runFork(serveFairlead(NodeHttpTransport.layer({ url })))
     break
   case "fetch":
     await bareFetch()

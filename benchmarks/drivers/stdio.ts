@@ -2,7 +2,7 @@
  * A client and its server over pipes; the server is a child on the other core.
  */
 import { NodeServices } from "@effect/platform-node"
-import { McpClient, StdioTransport } from "@fairlead/client"
+import { StdioTransport } from "@fairlead/client"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import * as AiMcpClient from "effect/ai/McpClient"
@@ -13,11 +13,12 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import { spawn } from "node:child_process"
 import { serve } from "../harness/agent.ts"
 import { commandFor } from "../harness/Child.ts"
-import { ofEffects, ofPromises } from "../harness/Loop.ts"
+import { ofPromises } from "../harness/Loop.ts"
 import { withId } from "../load/requestBytes.ts"
 import { echo, identity } from "../Requests.ts"
-import { Echo } from "../servers/fairleadEcho.ts"
-import { args, check, peer, unknown } from "./settings.ts"
+import { serveEffects, servePromises } from "./calls.ts"
+import { serveFairlead } from "./fairleadClient.ts"
+import { args, peer, unknown } from "./settings.ts"
 
 const commandOf = (program: string) => {
   const [command, ...args] = commandFor("driver", program, [])
@@ -56,8 +57,7 @@ const floor = async () => {
       const params = { name, arguments: input, ...rest }
       unwritten += `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`
     })
-  check((await call()).structuredContent)
-  serve({ run: (order) => ofPromises(order, call) })
+  await servePromises(call, ({ structuredContent }) => structuredContent)
 }
 
 /** The same with nothing but bytes: what the pipes alone can carry. */
@@ -78,36 +78,22 @@ const pipes = async () => {
   serve({ run: (order) => ofPromises(order, call) })
 }
 
-const fairlead = Effect.gen(function*() {
-  const client = yield* McpClient.McpClient
-  const call = Effect.suspend(() => client.call(Echo, args))
-  check(yield* call)
-  serve({ run: (order) => Effect.runPromise(ofEffects(order, call)) })
-  return yield* Effect.never
-}).pipe(
-  Effect.provide(
-    McpClient.layer().pipe(
-      Layer.provide(StdioTransport.layer(commandOf("servers/fairleadStdio.ts"))),
-      Layer.provide(NodeServices.layer)
-    )
-  )
+const fairlead = serveFairlead(
+  StdioTransport.layer(commandOf("servers/fairleadStdio.ts")).pipe(Layer.provide(NodeServices.layer))
 )
 
 const sdk = async () => {
   const client = new Client(identity, { versionNegotiation: { mode: "auto" } })
   await client.connect(new StdioClientTransport(commandOf("servers/sdkStdio.ts")))
   const call = () => client.callTool({ name: "echo", arguments: args })
-  check((await call()).structuredContent)
-  serve({ run: (order) => ofPromises(order, call) })
+  await servePromises(call, ({ structuredContent }) => structuredContent)
 }
 
 const effectAi = Effect.gen(function*() {
   const client = yield* AiMcpClient.McpClient
   const tool = (yield* client.listTools()).find(({ name }) => name === "echo")
   const call = Effect.suspend(() => client.callTool({ tool: tool!, arguments: args }))
-  check((yield* call).structuredContent)
-  serve({ run: (order) => Effect.runPromise(ofEffects(order, call)) })
-  return yield* Effect.never
+  return yield* serveEffects(call, ({ structuredContent }) => structuredContent)
 }).pipe(
   Effect.provide(
     Layer.suspend(() => {

@@ -6,15 +6,14 @@ import { createMcpHandler } from "@modelcontextprotocol/server"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import * as McpServer from "effect/ai/McpServer"
 import * as HttpRouter from "effect/http/HttpRouter"
-import { serve } from "../harness/agent.ts"
-import { ofPromises } from "../harness/Loop.ts"
 import { requestBytes } from "../load/requestBytes.ts"
 import { echo, identity } from "../Requests.ts"
 import { registrations } from "../servers/effectAiTools.ts"
 import { endpoint } from "../servers/fairleadTools.ts"
 import { answer } from "../servers/results.ts"
 import { makeServer } from "../servers/sdkTools.ts"
-import { check, peer, unknown } from "./settings.ts"
+import { servePromises } from "./calls.ts"
+import { peer, unknown } from "./settings.ts"
 
 type Handler = (request: Request) => Promise<Response>
 
@@ -55,5 +54,4 @@ const call = async () => {
   return response.text()
 }
 
-check(JSON.parse(await call()).result.structuredContent)
-serve({ run: (order) => ofPromises(order, call) })
+await servePromises(call, (text) => JSON.parse(text).result.structuredContent)
