@@ -1,14 +1,13 @@
 /**
  * What the client does in each scenario of the suite.
  */
+import * as InputHandlers from "@fairlead/client/InputHandlers"
 import * as McpClient from "@fairlead/client/McpClient"
 import * as NodeHttpTransport from "@fairlead/node/NodeHttpTransport"
-import * as HttpRules from "@fairlead/protocol/HttpRules"
 import type * as Json from "@fairlead/protocol/Json"
 import * as Tool from "@fairlead/protocol/Tool"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 type Scenario = (client: McpClient.Client, context: Json.Object) => Effect.Effect<unknown, unknown>
@@ -17,17 +16,12 @@ const AddNumbers = Tool.make("add_numbers", { input: Schema.Struct({ a: Schema.F
 
 const listTools: Scenario = (client) => client.listTools
 
-/** A tool as a server lists it, to be called with JSON: its headers are what its schema asks for. */
-const listed = (tool: McpClient.ListedTool) => ({
-  ...Tool.make(tool.name, { input: Schema.Record(Schema.String, Schema.Unknown) }),
-  headers: Result.getOrThrow(HttpRules.plan(tool.inputSchema as Json.Object))
-})
-
-const callTool = (client: McpClient.Client, name: string, args: Json.Object) =>
-  Effect.gen(function*() {
-    const tool = (yield* client.listTools).find((tool) => tool.name === name)
-    return tool === undefined ? yield* Effect.fail(`There is no tool ${name}`) : yield* client.call(listed(tool), args)
-  })
+/** A tool that the server lists, and that its list must have. */
+const listed = (client: McpClient.Client, name: string) =>
+  Effect.flatMap(
+    client.listTools,
+    (tools) => Effect.fromNullishOr(tools.find((tool) => tool.name === name))
+  )
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   "tools_call": (client) => Effect.andThen(client.listTools, client.call(AddNumbers, { a: 5, b: 3 })),
@@ -35,20 +29,30 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   "json-schema-ref-no-deref": listTools,
   "json-schema-2020-12-preservation": (client) =>
     Effect.gen(function*() {
-      const tools = yield* client.listTools
-      const schema = tools.find(({ name }) => name === "json_schema_2020_12_tool")?.inputSchema as Json.Object
-      return yield* callTool(client, "json_schema_echo", { schema })
+      const { inputSchema } = yield* listed(client, "json_schema_2020_12_tool")
+      const echo = yield* listed(client, "json_schema_echo")
+      return yield* client.callDiscovered(echo, { schema: inputSchema as Json.Object })
+    }),
+  "http-standard-headers": (client) =>
+    Effect.gen(function*() {
+      for (const tool of yield* client.listTools) yield* client.callDiscovered(tool, {})
+      for (const { uri } of yield* client.listResources) yield* client.readResource(uri)
+      for (const { name } of yield* client.listPrompts) yield* client.getPrompt(name)
     }),
   "http-custom-headers": (client, { toolCalls }) =>
     Effect.gen(function*() {
       for (const call of toolCalls as ReadonlyArray<{ readonly name: string; readonly arguments: Json.Object }>) {
-        yield* callTool(client, call.name, call.arguments)
+        yield* client.callDiscovered(yield* listed(client, call.name), call.arguments)
       }
     }),
+  // Those whose annotations are not valid are not in the list.
   "http-invalid-tool-headers": (client) =>
+    Effect.flatMap(client.listTools, Effect.forEach((tool) => client.callDiscovered(tool, {}))),
+  // All at once, so that a state that wandered from one call to another would show.
+  "sep-2322-client-request-state": (client) =>
     Effect.flatMap(
       client.listTools,
-      (tools) => Effect.forEach(tools, (tool) => Effect.exit(client.call(listed(tool), {})))
+      Effect.forEach((tool) => client.callDiscovered(tool, {}), { concurrency: "unbounded" })
     )
 }
 
@@ -61,8 +65,11 @@ export const run = (name: string, url: string, context: Json.Object): Promise<nu
     Effect.provide(
       McpClient.layer({
         info: { name: "everything-client", version: "1.0.0" },
-        capabilities: { elicitation: {}, roots: {}, sampling: {} }
-      }).pipe(Layer.provide(NodeHttpTransport.layer({ url })))
+        capabilities: { roots: {}, sampling: {} }
+      }).pipe(
+        Layer.provide(InputHandlers.form(() => Effect.succeed(InputHandlers.accept({ confirmed: true })))),
+        Layer.provide(NodeHttpTransport.layer({ url }))
+      )
     ),
     Effect.as(0),
     Effect.tapCause((cause) => Effect.logError("The scenario failed", cause)),
