@@ -131,17 +131,19 @@ export type Complete<Args, Name extends keyof Args, R> = (
 ) => Effect.Effect<Completion.Answer<Exclude<Args[Name], undefined>>, never, R>
 
 /**
- * What a prompt or a resource template has beside its handler.
+ * What a prompt or a resource template has beside its handler. `Services` says what each completer needs, by its name.
  *
  * @category options
  * @since 0.1.0
  */
-export interface CompletionOptions<Args, R> {
+export interface CompletionOptions<Args, Services> {
   /**
    * Completes arguments, by their names on the wire; a name that is none throws the definition's `InvalidDefinition`.
    * Default: none is completed.
    */
-  readonly complete?: { readonly [Name in keyof Args]?: Complete<Args, Name, R> } | undefined
+  readonly complete?:
+    | { readonly [Name in keyof Services]: Complete<Args, Name & keyof Args, Services[Name]> }
+    | undefined
 }
 
 /**
@@ -180,13 +182,13 @@ export const resourceHandler = <R = never>(
  * @category constructors
  * @since 0.1.0
  */
-export const templateHandler = <T extends Resource.AnyTemplate, R = never>(
+export const templateHandler = <T extends Resource.AnyTemplate, R = never, RC = {}>(
   template: T,
   handle: (params: Resource.Params<T>, uri: string) => Effect.Effect<Resource.Answer, Resource.NotFound, R>,
-  options?: CompletionOptions<Resource.Params<T>, R>
-): Handler<R | T["params"]["DecodingServices"]> => {
+  options?: CompletionOptions<Resource.Params<T>, RC>
+): Handler<R | RC[keyof RC] | T["params"]["DecodingServices"]> => {
   const run = makeTemplateRunner(template, handle as never)
-  const completers = makeCompleters(template.params, options?.complete as Completes)
+  const completers = makeCompleters(template.params, options?.complete as AnyCompleters)
   const foreign = notOnTheWire(completers, template.uriTemplate.variables)
   if (foreign !== undefined) {
     throw new Resource.InvalidDefinition({
@@ -213,13 +215,13 @@ export const templateHandler = <T extends Resource.AnyTemplate, R = never>(
  * @category constructors
  * @since 0.1.0
  */
-export const promptHandler = <P extends Prompt.Any, R = never>(
+export const promptHandler = <P extends Prompt.Any, R = never, RC = {}>(
   prompt: P,
   handle: (args: Prompt.Args<P>) => Effect.Effect<Prompt.Answer, Prompt.PromptError, R>,
-  options?: CompletionOptions<Prompt.Args<P>, R>
-): Handler<R | P["args"]["DecodingServices"]> => {
+  options?: CompletionOptions<Prompt.Args<P>, RC>
+): Handler<R | RC[keyof RC] | P["args"]["DecodingServices"]> => {
   const run = makePromptRunner(prompt, handle as never)
-  const completers = makeCompleters(prompt.args as Schema.Top, options?.complete as Completes)
+  const completers = makeCompleters(prompt.args as Schema.Top, options?.complete as AnyCompleters)
   const foreign = notOnTheWire(completers, prompt.arguments.map(({ name }) => name))
   if (foreign !== undefined) {
     throw new Prompt.InvalidDefinition({ prompt: prompt.name, reason: `${foreign} is not the name of an argument` })
@@ -228,7 +230,7 @@ export const promptHandler = <P extends Prompt.Any, R = never>(
   return makeHandler("prompt", name, (context) => ({ kind: "prompt", name, declaration, context, run, completers }))
 }
 
-type Completes = Readonly<Record<string, AnyComplete | undefined>> | undefined
+type AnyCompleters = Readonly<Record<string, AnyComplete | undefined>> | undefined
 
 /**
  * Registers the handler of a tool for as long as the layer lives. A taken name dies with `DuplicateName`.
@@ -320,12 +322,15 @@ export const resource = <R = never>(
  * @category layers
  * @since 0.1.0
  */
-export const resourceTemplate = <T extends Resource.AnyTemplate, R = never>(
+export const resourceTemplate = <T extends Resource.AnyTemplate, R = never, RC = {}>(
   template: T,
   handle: (params: Resource.Params<T>, uri: string) => Effect.Effect<Resource.Answer, Resource.NotFound, R>,
-  options?: CompletionOptions<Resource.Params<T>, R>
-): Layer.Layer<never, never, McpServer | Exclude<R | T["params"]["DecodingServices"], Provided>> =>
-  handlers([templateHandler(template, handle, options)])
+  options?: CompletionOptions<Resource.Params<T>, RC>
+): Layer.Layer<
+  never,
+  never,
+  McpServer | Exclude<R | RC[keyof RC] | T["params"]["DecodingServices"], Provided>
+> => handlers([templateHandler(template, handle, options)])
 
 /**
  * Registers the handler of a prompt for as long as the layer lives. A taken name dies with `DuplicateName`.
@@ -357,12 +362,15 @@ export const resourceTemplate = <T extends Resource.AnyTemplate, R = never>(
  * @category layers
  * @since 0.1.0
  */
-export const prompt = <P extends Prompt.Any, R = never>(
+export const prompt = <P extends Prompt.Any, R = never, RC = {}>(
   prompt: P,
   handle: (args: Prompt.Args<P>) => Effect.Effect<Prompt.Answer, Prompt.PromptError, R>,
-  options?: CompletionOptions<Prompt.Args<P>, R>
-): Layer.Layer<never, never, McpServer | Exclude<R | P["args"]["DecodingServices"], Provided>> =>
-  handlers([promptHandler(prompt, handle, options)])
+  options?: CompletionOptions<Prompt.Args<P>, RC>
+): Layer.Layer<
+  never,
+  never,
+  McpServer | Exclude<R | RC[keyof RC] | P["args"]["DecodingServices"], Provided>
+> => handlers([promptHandler(prompt, handle, options)])
 
 /**
  * Registers many handlers in one layer: thousands cost no more than a loop.

@@ -21,7 +21,7 @@ const Args = Schema.Struct({
   other: Schema.optionalKey(Schema.String)
 })
 
-const prompt = <R = never>(options: McpServer.CompletionOptions<typeof Args.Type, R>) =>
+const prompt = <RC>(options: McpServer.CompletionOptions<typeof Args.Type, RC>) =>
   McpServer.prompt(Prompt.make("p", { args: Args }), () => Effect.succeed(""), options)
 
 const ofPrompt = (name: string, value = "", context?: unknown) => ({
@@ -299,7 +299,7 @@ describe("a fault", () => {
       "that throws",
       prompt({
         complete: {
-          size: () => {
+          size: (): Effect.Effect<Array<number>> => {
             throw new Error("hunter2")
           }
         }

@@ -1,4 +1,4 @@
-import { Content, Tool } from "@fairlead/protocol"
+import { Content, Prompt, Tool } from "@fairlead/protocol"
 import { Invocation, McpEndpoint, McpServer, RequestContext } from "@fairlead/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -82,6 +82,26 @@ const Encoded = Schema.String.pipe(Schema.decodeTo(Schema.String, {
 const Coded = Tool.make("coded", { input: Schema.Struct({ a: Encoded }), output: Encoded })
 const coded = McpServer.tool(Coded, ({ a }) => Effect.succeed(a))
 expectTypeOf<Layer.Services<typeof coded>>().toEqualTypeOf<McpServer.McpServer | Database | Secrets>()
+
+// What completes may need services that the handler does not, and gets what is known, decoded.
+const Sized = Prompt.make("sized", {
+  args: Schema.Struct({ size: Schema.Int, unit: Schema.optionalKey(Schema.String) })
+})
+const completed = McpServer.prompt(Sized, () => Effect.succeed(""), {
+  complete: {
+    size: (written, known) => {
+      expectTypeOf(written).toEqualTypeOf<string>()
+      expectTypeOf(known).toEqualTypeOf<{ readonly size?: number; readonly unit?: string }>()
+      return Effect.as(Database, [1])
+    },
+    unit: () => Effect.as(Effect.andThen(Invocation.Invocation, Secrets), ["m"])
+  }
+})
+expectTypeOf<Layer.Services<typeof completed>>().toEqualTypeOf<McpServer.McpServer | Database | Secrets>()
+// @ts-expect-error: a size is a number
+McpServer.prompt(Sized, () => Effect.succeed(""), { complete: { size: () => Effect.succeed(["a"]) } })
+// @ts-expect-error: there is no such argument
+McpServer.prompt(Sized, () => Effect.succeed(""), { complete: { colour: () => Effect.succeed(["red"]) } })
 
 // `serve` takes out what the context function gives, and asks for what it needs itself.
 const contextOf = (request: RequestContext.RequestInfo) =>
