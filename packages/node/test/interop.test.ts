@@ -2,13 +2,14 @@ import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { HttpTransport, McpClient, McpClientError, StdioTransport } from "@fairlead/client"
 import { NodeMcpEndpoint } from "@fairlead/node"
-import { Call, type Transport } from "@fairlead/protocol"
+import { Call, Revision, type Transport } from "@fairlead/protocol"
 import { ContractServer, Wire } from "@fairlead/testing"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { createMcpHandler } from "@modelcontextprotocol/server"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import * as Official from "./support/officialServer.ts"
+import { layerOurs } from "./support/ourServer.ts"
 import { fixture, layerFetch, Url } from "./support/servers.ts"
 
 const text = (content: unknown) => [{ type: "text", text: content }]
@@ -56,7 +57,64 @@ const useOfficially = async (client: Client) => {
 }
 
 const officialClient = () =>
-  new Client({ name: "official", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } })
+  new Client({ name: "official", version: "1.0.0" }, {
+    capabilities: { elicitation: { form: {} } },
+    versionNegotiation: { mode: "auto" }
+  })
+
+/** What else a server offers, by the official client: reads, prompts, completions, input, log messages, listening. */
+const useAllOfIt = async (client: Client) => {
+  const answers: Array<unknown> = []
+  client.setRequestHandler("elicitation/create", (request) => {
+    answers.push(request.params.message)
+    return { action: "accept", content: { name: "Ada" } }
+  })
+  expect((await client.callTool({ name: "ask", arguments: {} })).content).toEqual(text("Hello, Ada!"))
+  expect(answers).toEqual(["Who are you?"])
+
+  const logged: Array<unknown> = []
+  client.setNotificationHandler("notifications/message", ({ params }) => void logged.push([params.level, params.data]))
+  await client.callTool({ name: "tell", arguments: {}, _meta: { [Revision.meta.logLevel]: "info" } })
+  expect(logged).toEqual([["warning", "careful"]])
+
+  expect((await client.listResources()).resources).toMatchObject([{ name: "guide", uri: "docs://guide" }])
+  expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([{
+    uriTemplate: "docs://page/{name}"
+  }])
+  expect((await client.readResource({ uri: "docs://guide" })).contents).toMatchObject([{ text: "the guide" }])
+  expect((await client.readResource({ uri: "docs://page/layers" })).contents).toMatchObject([{ text: "page layers" }])
+  await expect(client.readResource({ uri: "docs://missing" })).rejects.toMatchObject({ code: -32602 })
+
+  expect((await client.listPrompts()).prompts).toMatchObject([{
+    name: "review",
+    arguments: [{ name: "code", required: true }]
+  }])
+  const prompt = await client.getPrompt({ name: "review", arguments: { code: "let x" } })
+  expect(prompt.messages).toEqual([{ role: "user", content: text("Review let x")[0] }])
+
+  const page = { type: "ref/resource" as const, uri: "docs://page/{name}" }
+  const ofPage = await client.complete({ ref: page, argument: { name: "name", value: "lay" } })
+  expect(ofPage.completion.values).toEqual(["layers", "layout"])
+  const review = { type: "ref/prompt" as const, name: "review" }
+  const ofReview = await client.complete({ ref: review, argument: { name: "code", value: "s" } })
+  expect(ofReview.completion.values).toEqual(["server"])
+
+  const heard = Promise.withResolvers<string>()
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => heard.resolve(params.uri))
+  const subscription = await client.listen({ resourceSubscriptions: ["docs://guide"] })
+  expect(subscription.honoredFilter).toEqual({ resourceSubscriptions: ["docs://guide"] })
+  await client.callTool({ name: "touch", arguments: {} })
+  expect(await heard.promise).toBe("docs://guide")
+  await subscription.close()
+  expect(await subscription.closed).toBe("local")
+  await client.close()
+}
+
+const connected = async (transport: Parameters<Client["connect"]>[0]) => {
+  const client = officialClient()
+  await client.connect(transport)
+  return client
+}
 
 describe("the official client", () => {
   it.live("uses an endpoint over HTTP", () =>
@@ -75,6 +133,15 @@ describe("the official client", () => {
       await client.connect(new StdioClientTransport(fixture("contractServer")))
       await useOfficially(client)
     }))
+
+  it.live("reads, renders, completes, answers and listens over HTTP", () =>
+    Effect.gen(function*() {
+      const { url } = yield* NodeMcpEndpoint.HttpListener
+      yield* Effect.promise(async () => useAllOfIt(await connected(new StreamableHTTPClientTransport(new URL(url)))))
+    }).pipe(Effect.provide(NodeMcpEndpoint.layerHttp().pipe(Layer.provide(layerOurs)))))
+
+  it.live("reads, renders, completes, answers and listens over stdio", () =>
+    Effect.promise(async () => useAllOfIt(await connected(new StdioClientTransport(fixture("ourServer"))))))
 })
 
 /** What our client does with a server of the official SDK. */
@@ -83,7 +150,7 @@ const useOurs = Effect.gen(function*() {
   const discovery = yield* client.discover
   expect(discovery.hasCapability("tools")).toBe(true)
   const tools = yield* client.listTools
-  expect(tools.map(({ name }) => name).toSorted()).toEqual(["ask", "count", "greet", "observe", "refuse", "wait"])
+  expect(tools.map(({ name }) => name).toSorted()).toEqual(Official.toolNames)
 
   expect(yield* client.call(Official.Greet, { name: "Ada è🙂" })).toEqual({ greeting: "Hello, Ada è🙂!" })
 

@@ -36,6 +36,8 @@ const toolkit = Toolkit.make(
     failure: Refused
   }),
   Tool.make("wait", { description: "Never answers.", parameters: Key }),
+  Tool.make("touch", { description: "Says that the guide has changed.", success: Schema.String }),
+  Tool.make("tell", { description: "Logs a message.", success: Schema.String }),
   Tool.make("observe", {
     description: "Answers once a waiting call has started, or was aborted.",
     parameters: Schema.Struct({ key: Schema.String, event: Schema.String }),
@@ -70,6 +72,8 @@ const handlers = toolkit.toLayer(Effect.gen(function*() {
         Effect.andThen(Effect.never),
         Effect.onInterrupt(() => Deferred.succeed(event(`${key}:aborted`), undefined))
       ),
+    touch: () => Effect.as(server.notifications["notifications/resources/updated"]({ uri: "docs://guide" }), "touched"),
+    tell: () => Effect.as(server.notifications["notifications/message"]({ level: "warning", data: "careful" }), "told"),
     observe: ({ event: name, key }) => Effect.as(Deferred.await(event(`${key}:${name}`)), name)
   }
 }))
@@ -130,6 +134,9 @@ export const options = {
       name: "review",
       description: "Reviews code.",
       parameters: { code: Schema.String },
+      completion: {
+        code: (value: string) => Effect.succeed(["client", "server"].filter((name) => name.startsWith(value)))
+      },
       content: ({ code }) => Effect.succeed(`Review ${code}`)
     })
   )

@@ -1,7 +1,8 @@
 /** A server built with the official SDK, and the definitions that its tools have here. */
-import { Tool } from "@fairlead/protocol"
+import { Prompt, Resource, Tool } from "@fairlead/protocol"
 import {
   acceptedContent,
+  completable,
   fromJsonSchema,
   inputRequired,
   McpServer,
@@ -28,13 +29,43 @@ export const Observe = Tool.make("observe", {
 /** Asks for a name, and greets it. */
 export const Ask = Tool.make("ask")
 
+/** Says that the guide has changed. */
+export const Touch = Tool.make("touch")
+
+/** Logs a message. */
+export const Tell = Tool.make("tell")
+
+/** The names of all tools, in order. */
+export const toolNames = ["ask", "count", "greet", "observe", "refuse", "tell", "touch", "wait"]
+
+export const Guide = Resource.make("docs://guide", { name: "guide" })
+
+export const Page = Resource.template("docs://page/{name}", { name: "page" })
+
+export const Review = Prompt.make("review", { args: Schema.Struct({ code: Schema.String }) })
+
 const object = <A>(properties: { readonly [name: string]: { readonly type: string } }) =>
   fromJsonSchema<A>({ type: "object", properties, required: Object.keys(properties) })
 
 const text = (text: string) => ({ content: [{ type: "text" as const, text }] })
 
-/** A factory of servers that share what they have seen, as HTTP makes one a request. */
-export const makeOfficial = (): () => McpServer => {
+/** JSON Schema, since that has no libraries to come with, in the shape that completions are looked for. */
+const reviewArguments = Object.assign(object<{ code: string }>({ code: { type: "string" } }), {
+  shape: {
+    code: completable(
+      fromJsonSchema<string>({ type: "string" }),
+      (value = "") => ["client", "server"].filter((name) => name.startsWith(value))
+    )
+  }
+})
+
+/**
+ * A factory of servers that share what they have seen, as HTTP makes one a request. What a server of one request cannot
+ * tell the listeners of others is told by `updated`.
+ */
+export const makeOfficial = (
+  updated: (server: McpServer, uri: string) => unknown = (server, uri) => server.server.sendResourceUpdated({ uri })
+): () => McpServer => {
   const seen = new Map<string, { readonly promise: Promise<void>; readonly resolve: () => void }>()
   const event = (name: string) => {
     const known = seen.get(name)
@@ -44,7 +75,9 @@ export const makeOfficial = (): () => McpServer => {
     return made
   }
   return () => {
-    const server = new McpServer({ name: "official", version: "1.0.0" })
+    const server = new McpServer({ name: "official", version: "1.0.0" }, {
+      capabilities: { logging: {}, resources: { subscribe: true } }
+    })
     server.registerTool("greet", {
       description: "Greets somebody.",
       inputSchema: object<{ name: string }>({ name: { type: "string" } }),
@@ -94,6 +127,14 @@ export const makeOfficial = (): () => McpServer => {
         }
       })
     })
+    server.registerTool("touch", {}, async () => {
+      await updated(server, "docs://guide")
+      return text("touched")
+    })
+    server.registerTool("tell", {}, async ({ mcpReq }) => {
+      await mcpReq.log("warning", "careful")
+      return text("told")
+    })
     server.registerResource("guide", "docs://guide", { mimeType: "text/plain" }, ({ href }) => ({
       contents: [{ uri: href, mimeType: "text/plain", text: "the guide" }]
     }))
@@ -108,7 +149,7 @@ export const makeOfficial = (): () => McpServer => {
     )
     server.registerPrompt(
       "review",
-      { description: "Reviews code.", argsSchema: object<{ code: string }>({ code: { type: "string" } }) },
+      { description: "Reviews code.", argsSchema: reviewArguments },
       ({ code }) => ({ messages: [{ role: "user", content: { type: "text", text: `Review ${code}` } }] })
     )
     return server

@@ -23,6 +23,7 @@ const validatorOf = (definition: string): ValidateFunction => {
   if (ajv === undefined) {
     ajv = new Ajv2020({ allErrors: true, strict: false })
     ajv.addFormat("uri", fullFormats.uri)
+    ajv.addFormat("uri-template", fullFormats["uri-template"])
     ajv.addFormat("byte", fullFormats.byte)
     ajv.addSchema({ $id: schemaId, $defs: definitions })
   }
