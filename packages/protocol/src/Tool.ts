@@ -338,7 +338,7 @@ const namePattern = /^[A-Za-z0-9_.-]{1,128}$/
  * data.
  *
  * The name has 1 to 128 characters of `A-Z a-z 0-9 _ . -`. The input must be an object in JSON. Every part of a schema
- * must have a JSON form; `Schema.instanceOf` alone has none.
+ * must have a JSON form; `Schema.instanceOf` alone has none. The JSON Schemas nest at most 64 levels deep.
  *
  * **Example** (A tool with typed input, output and failure)
  *
@@ -415,6 +415,9 @@ export const makeResult = <
     if (!isKnownDialect(document?.["$schema"])) {
       return fail(`${part}.$schema`, "not JSON Schema 2020-12, the one dialect that is served")
     }
+    if (document !== undefined && isDeeper(document, Json.defaultMaxDepth)) {
+      return fail(part, `nested deeper than ${Json.defaultMaxDepth} levels`)
+    }
   }
   const { textMirror = "json" } = options
   if (typeof textMirror === "object" && (!Number.isInteger(textMirror.maxLength) || textMirror.maxLength < 0)) {
@@ -486,6 +489,10 @@ const isObjectSchema = (schema: Json.Object, root: Json.Object): boolean => {
   const target = definitions[name]
   return Json.isObject(target) && target["type"] === "object"
 }
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" && value !== null &&
+  (levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1)))
 
 /** A schema that names no dialect is 2020-12 (spec: basic, JSON Schema Usage). */
 const isKnownDialect = (dialect: Json.Value | undefined): boolean =>

@@ -150,7 +150,8 @@ export interface Options<
   readonly label?: string | undefined
   /**
    * Who may see and use what: a function from a request to a policy. What a caller may not see or use is to it as if it
-   * did not exist. Lists that depend on the caller cannot be `public`. Default: everybody may use everything.
+   * did not exist; a listener asks the policy of its own request, also later. Lists that depend on the caller cannot be
+   * `public`. Default: everybody may use everything.
    */
   readonly access?: ((request: AccessRequest<RC>) => AccessPolicy) | undefined
   /** Effects around every request, the first one outermost. Default: none. */
@@ -402,8 +403,9 @@ const layerCore = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(options
       shared === undefined ? Effect.sync(() => endpoint.publish(change)) : shared.publish(change)
     if (shared !== undefined) yield* shared.subscribe((change) => Effect.sync(() => endpoint.publish(change)))
     const runTell = Effect.runForkWith(services as Context.Context<never>)
-    catalog.onChange((kind) => {
-      const change: Change = { _tag: "ListChanged", kind }
+    catalog.onChange(({ declaration, kind, name }) => {
+      const item = options.access === undefined ? {} : { item: { name, declaration } }
+      const change: Change = { _tag: "ListChanged", kind, ...item }
       if (shared === undefined) endpoint.publish(change)
       else runTell(shared.publish(change))
     })

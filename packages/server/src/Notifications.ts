@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type * as Json from "@fairlead/protocol/Json"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,13 +14,18 @@ import * as Stream from "effect/Stream"
 import type { Kind } from "./McpServer.ts"
 
 /**
- * Something that changed: a list, or a resource.
+ * Something that changed: a list, or a resource. It is plain JSON. `item` is what came or went, as an access policy sees
+ * it: an endpoint with a policy says it, and tells those alone who may see that; without it, everybody is told.
  *
  * @category models
  * @since 0.1.0
  */
 export type Change =
-  | { readonly _tag: "ListChanged"; readonly kind: Kind }
+  | {
+    readonly _tag: "ListChanged"
+    readonly kind: Kind
+    readonly item?: { readonly name: string; readonly declaration: Json.Object } | undefined
+  }
   | { readonly _tag: "ResourceUpdated"; readonly uri: string }
 
 /**

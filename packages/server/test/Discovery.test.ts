@@ -56,7 +56,7 @@ describe("the name of the server", () => {
 
 describe("the capabilities", () => {
   it.effect.each(ways)(
-    verifies("DISC-3", "VER-12@server", "COMP-1", "RES-1", "PROMPT-1", "TOOL-1")(
+    verifies("DISC-3", "VER-12@server", "COMP-1", "RES-1", "PROMPT-1", "TOOL-1", "DEP-1@server")(
       "are those of what is registered and switched on, over %s"
     ),
     (way) =>
@@ -79,7 +79,7 @@ describe("the capabilities", () => {
   )
 
   it.effect.each(ways)(
-    verifies("VER-6@server", "EXT-1@server")("have the extensions with their settings, over %s"),
+    verifies("VER-6@server", "EXT-1@server", "EXT-3@server")("have the extensions with their settings, over %s"),
     (way) =>
       Effect.gen(function*() {
         const extensions = { "com.example/a": {}, "io.example.b/c-d": { depth: 2, on: [true, null] } }

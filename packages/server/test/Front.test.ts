@@ -1,15 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { Content, Revision, Tool } from "@fairlead/protocol"
+import { Call, Content, Revision, Tool } from "@fairlead/protocol"
 import { type Front, Invocation, McpEndpoint, McpServer } from "@fairlead/server"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
+import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { endpointOf, makeGate, turns, until } from "./support/serve.ts"
+import { collectLogs, endpointOf, makeGate, turns, until } from "./support/serve.ts"
 import { call, headersOf, type Message, request, withToken } from "./support/wire.ts"
 
 const { codes, notification } = Revision
@@ -78,7 +79,7 @@ describe("a channel", () => {
   )
 
   it.effect(
-    verifies("META-8", "VER-2", "VER-10")("makes the checks of the message that HTTP makes"),
+    verifies("META-8", "VER-2", "VER-10", "TR-3")("makes the checks of the message that HTTP makes"),
     () =>
       Effect.gen(function*() {
         const { messages, receive } = yield* connect(McpServer.tool(Slow, () => Effect.succeed([])))
@@ -141,6 +142,68 @@ describe("a channel", () => {
         yield* other.release
         yield* until(() => sent.length === 2)
         assert.deepStrictEqual(messages().map(({ id }) => id), [1, "1"])
+      })
+  )
+
+  it.effect(
+    verifies("CAN-6@server")("a cancellation that crosses the answer changes nothing: neither for it nor for the next"),
+    () =>
+      Effect.gen(function*() {
+        const gate = makeGate()
+        const layer = McpServer.tool(
+          Tool.make("slow", { input: Schema.Struct({ waits: Schema.Boolean }) }),
+          ({ waits }) => Effect.as(waits ? gate.run : Effect.void, [Content.text("done")])
+        )
+        const { messages, peer, receive, sent } = yield* connect(layer)
+        // The client cancels while the answer is being written, and again when it has it.
+        peer.onMessage = () => receive(cancel(1))
+        receive(call("slow", { waits: false }, { id: 1 }))
+        peer.onMessage = () => {}
+        receive(cancel(1))
+        assert.deepStrictEqual(messages().map(({ id, result }) => [id, result.content[0].text]), [[1, "done"]])
+        // The same, where the answer and the cancellation come from different turns.
+        receive(call("slow", { waits: true }, { id: 1 }))
+        yield* gate.started
+        yield* Effect.all([gate.release, Effect.sync(() => receive(cancel(1)))], { concurrency: "unbounded" })
+        yield* gate.ended
+        yield* turns()
+        const before = sent.length
+        assert.isAtMost(before, 2)
+        receive(call("slow", { waits: false }, { id: 1 }))
+        assert.strictEqual(messages()[before].result.content[0].text, "done")
+      })
+  )
+
+  it.effect(
+    verifies("CAN-8@server")("the reason of a cancellation is logged, at most 200 characters of it"),
+    () =>
+      Effect.gen(function*() {
+        const { layer, logs } = collectLogs()
+        yield* Effect.gen(function*() {
+          const gate = makeGate()
+          const { receive } = yield* connect(McpServer.tool(Slow, () => Effect.as(gate.run, [])), { label: "here" })
+          const reasons = ["The user changed their mind", "x".repeat(10_000), undefined, 7]
+          for (const [id, reason] of reasons.entries()) {
+            receive(call("slow", {}, { id, meta: { [Call.metaKeys.correlation]: `c-${id}` } }))
+            receive({ jsonrpc: "2.0", method: notification.cancelled, params: { requestId: id, reason } })
+          }
+          // What is not running has nothing to log.
+          receive({ jsonrpc: "2.0", method: notification.cancelled, params: { requestId: 99, reason: "late" } })
+        }).pipe(Effect.provide(layer), Effect.provideService(References.MinimumLogLevel, "Debug"))
+        const common = { method: "tools/call", endpoint: "here" }
+        assert.deepStrictEqual(
+          logs.map(({ annotations, level, text }) => ({ annotations, level, text })),
+          [
+            { reason: "The user changed their mind" },
+            { reason: "x".repeat(200) },
+            {},
+            {}
+          ].map((reason, id) => ({
+            annotations: { correlation: `c-${id}`, ...common, ...reason },
+            level: "Debug",
+            text: "A request was cancelled by its client"
+          }))
+        )
       })
   )
 

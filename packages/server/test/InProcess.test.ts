@@ -53,7 +53,7 @@ const connect = <A, E, R>(
 
 describe("the in-process transport", () => {
   it.effect(
-    verifies("PAT-2@server", "TR-1")("carries requests and answers as they would travel"),
+    verifies("PAT-2@server", "TR-1", "TR-3")("carries requests and answers as they would travel"),
     () =>
       Effect.gen(function*() {
         const { result, transport } = yield* connect(McpServer.tool(Slow, () => Effect.succeed([Content.text("done")])))

@@ -34,7 +34,19 @@ const playWork = (
 
 describe("a form", () => {
   it.effect(
-    verifies("MRTR-1", "MRTR-3", "MRTR-4", "MRTR-15", "ELI-3@server", "ELI-4")(
+    verifies("GAP-6@server")("takes numbers with a fraction, as large and as small as a double is"),
+    () =>
+      Effect.gen(function*() {
+        const ask = Input.form("much", { message: "How much?", schema: Schema.Struct({ n: Schema.Finite }) })
+        for (const n of [0.5, -1.25e-7, 1e21, 3]) {
+          const { last } = yield* playWork(ask, { much: accept({ n }) })
+          assert.deepStrictEqual(JSON.parse(textOf(last)), { n })
+        }
+      })
+  )
+
+  it.effect(
+    verifies("MRTR-1", "MRTR-3", "MRTR-4", "MRTR-15", "ELI-3@server", "ELI-4", "TOOL-10")(
       "is asked for with the schema of its answer, by a result without cache fields and requests without ids"
     ),
     () =>
@@ -527,18 +539,21 @@ describe("answers", () => {
       })
   )
 
-  it.effect("without a state count as those of a first round", () =>
-    Effect.gen(function*() {
-      const server = yield* serve(asking(Effect.all([name("a"), name("b")])))
-      const responses = { a: accept({ name: "A" }), other: {} }
-      const first = yield* server.send(callRound("work", { responses }))
-      assert.deepStrictEqual(Object.keys(askedBy(first)), ["b"])
-      const last = yield* server.send(callRound("work", {
-        state: first.json.result.requestState,
-        responses: { b: accept({ name: "B" }) }
-      }))
-      assert.deepStrictEqual(JSON.parse(textOf(last)), [{ name: "A" }, { name: "B" }])
-    }))
+  it.effect(
+    verifies("STATE-5@server")("without a state count as those of a first round"),
+    () =>
+      Effect.gen(function*() {
+        const server = yield* serve(asking(Effect.all([name("a"), name("b")])))
+        const responses = { a: accept({ name: "A" }), other: {} }
+        const first = yield* server.send(callRound("work", { responses }))
+        assert.deepStrictEqual(Object.keys(askedBy(first)), ["b"])
+        const last = yield* server.send(callRound("work", {
+          state: first.json.result.requestState,
+          responses: { b: accept({ name: "B" }) }
+        }))
+        assert.deepStrictEqual(JSON.parse(textOf(last)), [{ name: "A" }, { name: "B" }])
+      })
+  )
 
   it.effect("with a state that is null are the same", () =>
     Effect.gen(function*() {

@@ -220,7 +220,7 @@ describe("a state", () => {
     }))
 
   it.effect(
-    verifies("MRTR-14")("is opened by every endpoint with the same key, and by none without"),
+    verifies("MRTR-14", "STATE-3")("is opened by every endpoint with the same key, and by none without"),
     () =>
       Effect.gen(function*() {
         const [one, two, other, alone, alsoAlone] = yield* Effect.all([

@@ -236,26 +236,29 @@ describe("a step", () => {
 const key = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 
 describe("the results of steps", () => {
-  it.effect(verifies("MRTR-14")("reach another process that has the same keys"), () =>
-    Effect.gen(function*() {
-      const runs = [counting(), counting(), counting()]
-      const servers = yield* Effect.forEach(runs, ({ run }, i) =>
-        serveWork(
-          Effect.gen(function*() {
-            const made = yield* Input.step("s", Schema.Number, Effect.map(run, (n) => n + 100 * i))
-            return [made, yield* ask("a"), yield* ask("b")]
-          }),
-          { stateKeys: [key(1)] }
-        ))
-      let next = 0
-      const { asked, last } = yield* play(
-        (message) => servers[next++ % servers.length]!.send(message),
-        (more) => callRound("work", more),
-        answers
-      )
-      assert.deepStrictEqual([asked, textOf(last)], [[["a"], ["b"]], "[1,\"A\",\"B\"]"])
-      assert.deepStrictEqual(runs.map(({ runs }) => runs), [1, 0, 0])
-    }))
+  it.effect(
+    verifies("MRTR-14", "STATE-3")("reach another process that has the same keys"),
+    () =>
+      Effect.gen(function*() {
+        const runs = [counting(), counting(), counting()]
+        const servers = yield* Effect.forEach(runs, ({ run }, i) =>
+          serveWork(
+            Effect.gen(function*() {
+              const made = yield* Input.step("s", Schema.Number, Effect.map(run, (n) => n + 100 * i))
+              return [made, yield* ask("a"), yield* ask("b")]
+            }),
+            { stateKeys: [key(1)] }
+          ))
+        let next = 0
+        const { asked, last } = yield* play(
+          (message) => servers[next++ % servers.length]!.send(message),
+          (more) => callRound("work", more),
+          answers
+        )
+        assert.deepStrictEqual([asked, textOf(last)], [[["a"], ["b"]], "[1,\"A\",\"B\"]"])
+        assert.deepStrictEqual(runs.map(({ runs }) => runs), [1, 0, 0])
+      })
+  )
 
   it.effect(
     verifies("MRTR-8")("are the same in each replay of a state, so that the handler can hold it to one use"),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
 import { Json, type JsonRpc, Prompt, Resource, Revision, Tool, Transport } from "@fairlead/protocol"
-import { InProcess, Invocation, McpEndpoint, McpServer, RequestContext } from "@fairlead/server"
+import { InProcess, Invocation, McpEndpoint, McpServer, Notifications, RequestContext } from "@fairlead/server"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -37,7 +37,7 @@ const subscriptionOf = ({ params, result }: { readonly params?: Json.Object; rea
 
 describe.each(fronts)("listening through $name", (front) => {
   it.effect(
-    verifies("SUB-3", "SUB-5", "SUB-7", "SUB-13", "TOOL-14", "PROMPT-8", "RES-9", "HTTP-13")(
+    verifies("SUB-3", "SUB-5", "SUB-7", "SUB-13", "TOOL-14", "PROMPT-8", "RES-9", "HTTP-13", "META-16")(
       "is acknowledged first; then each change comes once, under the id of the request"
     ),
     () =>
@@ -277,6 +277,55 @@ describe.each(fronts)("listening through $name", (front) => {
         assert.deepStrictEqual(log, ["closed", "closed"])
       })
   )
+
+  it.effect("an update while the context function runs is told once, after the acknowledgement", () =>
+    Effect.gen(function*() {
+      const gate = makeGate()
+      const { endpoint, listen } = yield* front.make(everything, {
+        context: () => Effect.as(gate.run, Context.empty())
+      })
+      const watched = ["docs://manual", "docs://pages/1", "docs://pages/2"]
+      yield* endpoint.resourceUpdated("docs://pages/2")
+      const opening = yield* Effect.forkChild(listen(listenTo({ resourceSubscriptions: watched })))
+      yield* gate.started
+      for (const uri of ["docs://pages/1", "docs://manual", "docs://pages/1", "docs://pages/3"]) {
+        yield* endpoint.resourceUpdated(uri)
+      }
+      yield* gate.release
+      const stream = yield* Fiber.join(opening)
+      yield* received(stream, 3)
+      yield* turns()
+      assert.deepStrictEqual(stream.messages().map(about), [
+        notification.acknowledged,
+        `${notification.resourceUpdated} docs://pages/1`,
+        `${notification.resourceUpdated} docs://manual`
+      ])
+      yield* endpoint.resourceUpdated("docs://manual")
+      yield* received(stream, 4)
+    }))
+
+  it.effect("where there was too much to remember, all that may have changed is told once", () =>
+    Effect.gen(function*() {
+      const gate = makeGate()
+      const { endpoint, listen } = yield* front.make(everything, {
+        context: () => Effect.as(gate.run, Context.empty())
+      })
+      const filter = { toolsListChanged: true, resourceSubscriptions: ["docs://manual", "docs://pages/1"] }
+      const opening = yield* Effect.forkChild(listen(listenTo(filter)))
+      yield* gate.started
+      yield* endpoint.resourceUpdated("docs://manual")
+      for (let i = 0; i < 1024; i++) yield* endpoint.resourceUpdated(`docs://pages/${i + 2}`)
+      yield* gate.release
+      const stream = yield* Fiber.join(opening)
+      yield* received(stream, 4)
+      yield* turns()
+      assert.deepStrictEqual(stream.messages().map(about), [
+        notification.acknowledged,
+        notification.toolsListChanged,
+        `${notification.resourceUpdated} docs://manual`,
+        `${notification.resourceUpdated} docs://pages/1`
+      ])
+    }))
 
   it.effect("a change while the context function runs is told once, after the acknowledgement", () =>
     Effect.gen(function*() {
@@ -729,7 +778,7 @@ describe("on a channel", () => {
   })
 
   it.effect(
-    verifies("SUB-5", "CAN-4", "GAP-20@server")(
+    verifies("SUB-5", "CAN-4", "GAP-20@server", "STATE-6")(
       "listeners share it under their own ids; the cancelled one hears nothing more, and gets no answer"
     ),
     () =>
@@ -950,6 +999,97 @@ describe("access", () => {
       for (const uri of uris) yield* endpoint.resourceUpdated(uri)
       assert.deepStrictEqual(admin.messages().slice(1).map(({ params }) => params.uri), uris)
       assert.deepStrictEqual(guest.messages().slice(1).map(({ params }) => params.uri), ["docs://elsewhere"])
+    }))
+
+  /** What comes and goes, each with the list it is in. */
+  const secrets = [
+    ["tool", McpServer.toolHandler(Tool.make("secret"), () => Effect.succeed([])), "secret"],
+    ["prompt", McpServer.promptHandler(Prompt.make("secret"), () => Effect.succeed("")), "secret"],
+    [
+      "resource",
+      McpServer.resourceHandler(Resource.make("docs://secret", { name: "secret" }), () => Effect.succeed("")),
+      "docs://secret"
+    ],
+    [
+      "resourceTemplate",
+      McpServer.templateHandler(Resource.template("docs://secret/{a}", { name: "secret" }), () => Effect.succeed("")),
+      "docs://secret/{a}"
+    ]
+  ] as const
+
+  const hiding = (gate?: Effect.Effect<void>) => ({
+    access: ({ principal }: McpEndpoint.AccessRequest<never>) => ({
+      visible: ({ name }: McpEndpoint.AccessItem) => principal === "admin" || !name.includes("secret")
+    }),
+    ...(gate === undefined ? {} : {
+      context: ({ header }: RequestContext.RequestInfo) =>
+        Effect.as(gate, Context.make(Invocation.Principal, header("x-who")) as Context.Context<never>)
+    })
+  })
+
+  it.effect.each(secrets)(
+    verifies("TOOL-15", "CACHE-8")("of a %s that comes and goes it hears only where the caller may see that"),
+    ([kind, handler, name]) =>
+      Effect.gen(function*() {
+        const services = yield* endpointOf(everything, hiding())
+        const endpoint = Context.get(services, McpEndpoint.McpEndpoint)
+        const server = Context.get(services, McpServer.McpServer)
+        const as = (principal: string | undefined) =>
+          pipeTo(endpoint, Context.make(Invocation.Principal, principal) as Context.Context<never>)
+        const [admin, guest, nobody] = [as("admin"), as("guest"), as(undefined)]
+        for (const pipe of [admin, guest, nobody]) pipe.send(listenTo(allLists))
+        yield* server.register(handler)
+        yield* server.unregister(kind, name)
+        assert.deepStrictEqual(guest.messages().map(about), [notification.acknowledged])
+        assert.deepStrictEqual(nobody.messages().map(about), [notification.acknowledged])
+        assert.lengthOf(admin.messages(), 3)
+        // What everybody may see is told to all.
+        yield* server.register(other)
+        assert.deepStrictEqual(guest.messages().slice(1).map(about), [notification.toolsListChanged])
+        assert.lengthOf(admin.messages(), 4)
+      })
+  )
+
+  it.effect("of what it may not see it hears nothing either when that changed while it was opening", () =>
+    Effect.gen(function*() {
+      const gate = makeGate()
+      const server = yield* serve(everything, hiding(gate.run))
+      const listening = (who: string) => open(server.url, listenTo(allLists), { headers: { "x-who": who } })
+      const opening = yield* Effect.forkChild(Effect.all([listening("guest"), listening("admin")], { concurrency: 2 }))
+      yield* until(() => gate.starts() === 2)
+      for (const [, handler] of secrets) yield* server.server.register(handler)
+      yield* gate.release
+      const [guest, admin] = yield* Fiber.join(opening)
+      yield* until(() => textsOf(admin.text()).length === 4)
+      yield* server.server.register(other)
+      yield* until(() => textsOf(guest.text()).length === 2)
+      assert.deepStrictEqual(textsOf(guest.text()).map((text) => about(JSON.parse(text))), [
+        notification.acknowledged,
+        notification.toolsListChanged
+      ])
+      guest.destroy()
+      admin.destroy()
+    }))
+
+  it.effect("of what another process registers it hears only where the caller may see that", () =>
+    Effect.gen(function*() {
+      const shared = yield* Layer.build(Notifications.layerMemory)
+      const one = yield* Effect.provide(endpointOf(everything, hiding()), shared)
+      const two = yield* Effect.provide(endpointOf(everything, hiding()), shared)
+      const as = (principal: string) =>
+        pipeTo(
+          Context.get(two, McpEndpoint.McpEndpoint),
+          Context.make(Invocation.Principal, principal) as Context.Context<never>
+        )
+      const [admin, guest] = [as("admin"), as("guest")]
+      // What the registrations published is over.
+      yield* turns()
+      for (const pipe of [admin, guest]) pipe.send(listenTo(allLists))
+      for (const [, handler] of secrets) yield* Context.get(one, McpServer.McpServer).register(handler)
+      yield* Context.get(one, McpServer.McpServer).register(other)
+      yield* until(() => guest.messages().length === 2)
+      assert.lengthOf(admin.messages(), 6)
+      assert.strictEqual(about(guest.messages()[1]), notification.toolsListChanged)
     }))
 
   it.effect("a policy that throws tells nothing, and reaches nobody else", () =>

@@ -101,7 +101,7 @@ const countingCrypto = <A, E, R>(effect: (count: () => number) => Effect.Effect<
 describe("a list", () => {
   const each = kinds.flatMap((kind) => ways.map((way) => ({ way, kind, what: kind.items })))
   it.effect.each(each)(
-    verifies("PAGE-1", "PAGE-3", "CACHE-7@server", "TOOL-3", "PROMPT-6@server")(
+    verifies("PAGE-1", "PAGE-3", "CACHE-7@server", "TOOL-3", "PROMPT-6@server", "STATE-5@server")(
       "of $what is in pages that show each item exactly once, in the order of the names; over $way"
     ),
     ({ kind, way }) =>
@@ -219,18 +219,21 @@ describe("a cursor", () => {
       })
   )
 
-  it.effect("of a replica with the same keys is as good as one's own; the first key seals and all open", () =>
-    Effect.gen(function*() {
-      const one = yield* two("a channel", tools, { stateKeys: [key(1)] })
-      const same = yield* two("a channel", tools, { stateKeys: [key(1)] })
-      const rotated = yield* two("a channel", tools, { stateKeys: [key(2), key(1)] })
-      const dropped = yield* two("a channel", tools, { stateKeys: [key(2)] })
-      for (const { server } of [same, rotated]) {
-        assert.deepStrictEqual((yield* page(server, tools, one.first.next)).names, numbered(4).slice(2))
-      }
-      assert.deepStrictEqual((yield* page(dropped.server, tools, one.first.next)).error, invalid)
-      assert.deepStrictEqual((yield* page(dropped.server, tools, rotated.first.next)).names, numbered(4).slice(2))
-    }))
+  it.effect(
+    verifies("STATE-3")("of a replica with the same keys is as good as one's own; the first key seals and all open"),
+    () =>
+      Effect.gen(function*() {
+        const one = yield* two("a channel", tools, { stateKeys: [key(1)] })
+        const same = yield* two("a channel", tools, { stateKeys: [key(1)] })
+        const rotated = yield* two("a channel", tools, { stateKeys: [key(2), key(1)] })
+        const dropped = yield* two("a channel", tools, { stateKeys: [key(2)] })
+        for (const { server } of [same, rotated]) {
+          assert.deepStrictEqual((yield* page(server, tools, one.first.next)).names, numbered(4).slice(2))
+        }
+        assert.deepStrictEqual((yield* page(dropped.server, tools, one.first.next)).error, invalid)
+        assert.deepStrictEqual((yield* page(dropped.server, tools, rotated.first.next)).names, numbered(4).slice(2))
+      })
+  )
 
   it.effect("of a replica with the same keys that offers something else is -32602, after as many changes too", () =>
     Effect.gen(function*() {

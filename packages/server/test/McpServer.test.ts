@@ -536,6 +536,53 @@ describe("published schemas", () => {
     )
   })
 
+  it(verifies("JS-5@server")("that nest deeper than 64 levels are refused with their definition, in and out"), () => {
+    const nested = (depth: number): Json.Object => {
+      let schema: Json.Object = { type: "string" }
+      for (let i = 0; i < depth; i++) schema = { type: "object", properties: { a: schema } }
+      return schema
+    }
+    for (const depth of [33, 100_000]) {
+      const document = Tool.jsonSchema(nested(depth))
+      assert.throws(() => Tool.make("deep", { input: document }), /"deep".*input.*deeper than 64 levels/)
+      assert.throws(() => Tool.make("deep", { output: document }), /"deep".*output.*deeper than 64 levels/)
+    }
+    const document = Tool.jsonSchema(nested(30))
+    assert.doesNotThrow(() => Tool.make("deep", { input: document, output: document }))
+  })
+
+  it.effect(
+    verifies("JS-5@server")("of values without end are listed, and arguments are read to the depth of messages"),
+    () =>
+      Effect.gen(function*() {
+        interface Tree {
+          readonly children: ReadonlyArray<Tree>
+        }
+        const Tree: Schema.Codec<Tree> = Schema.Struct({
+          children: Schema.Array(Schema.suspend(() => Tree))
+        }).annotate({ identifier: "Tree" })
+        const tool = Tool.make("tree", { input: Tree, output: Tree })
+        const mutual = { $defs: { A: { allOf: [{ $ref: "#/$defs/B" }] }, B: { allOf: [{ $ref: "#/$defs/A" }] } } }
+        const circular = Tool.make("circular", {
+          input: Tool.jsonSchema({ type: "object", ...mutual, $ref: "#/$defs/A" })
+        })
+        const server = yield* serve(
+          McpServer.handlers([
+            McpServer.toolHandler(tool, (tree) => Effect.succeed(tree)),
+            McpServer.toolHandler(circular, () => Effect.succeed([]))
+          ])
+        )
+        const { tools } = (yield* server.send(request("tools/list"))).json.result
+        assert.deepStrictEqual(tools.map(({ name }: { readonly name: string }) => name), ["circular", "tree"])
+        assert.strictEqual(tools[1].inputSchema.type, "object")
+        const grown = (depth: number): Json.Object => ({ children: depth === 0 ? [] : [grown(depth - 1)] })
+        const answer = yield* server.send(call("tree", grown(20)))
+        assert.deepStrictEqual(answer.json.result.structuredContent, grown(20))
+        assert.strictEqual((yield* server.send(call("tree", grown(40)))).json.error.code, codes.invalidRequest)
+        assert.isUndefined((yield* server.send(call("circular", grown(20)))).json.result.isError)
+      })
+  )
+
   it.effect(
     verifies("JS-3@server", "JS-4@server")("with references to the network are not followed, in lists and in calls"),
     () =>

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { type Json, Revision, Tool } from "@fairlead/protocol"
-import { McpServer, RequestContext } from "@fairlead/server"
+import { Content, type Json, Revision, Tool } from "@fairlead/protocol"
+import { Invocation, McpServer, RequestContext } from "@fairlead/server"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Http from "node:http"
 import { type Answer, raw, rawRequest, send, type SendOptions } from "./support/http.ts"
 import { makeGate, serve } from "./support/serve.ts"
 import { call, headersOf, type Message, present, request, version } from "./support/wire.ts"
@@ -333,7 +334,7 @@ describe("Origin", () => {
 
 describe("the HTTP method", () => {
   it.effect.each(["GET", "DELETE", "PUT", "PATCH", "OPTIONS"])(
-    verifies("HTTP-4", "HTTP-1")("%s gets 405 and Allow: POST"),
+    verifies("HTTP-4", "HTTP-1", "BC-10")("%s gets 405 and Allow: POST"),
     (method) =>
       Effect.gen(function*() {
         const { layer } = registrations()
@@ -500,7 +501,9 @@ describe("the body", () => {
     })
 
   it.effect.each(["{", "", "nul", "{\"a\":}", "[1,]", "{}x"])(
-    verifies("BASE-2@server", "BASE-11", "BASE-12@server", "BASE-20", "GAP-10")("%s gets 400 with -32700 and no id"),
+    verifies("BASE-2@server", "BASE-11", "BASE-12@server", "BASE-20", "GAP-10", "GAP-12@server")(
+      "%s gets 400 with -32700 and no id"
+    ),
     (body) =>
       Effect.gen(function*() {
         const answer = yield* post(body)
@@ -738,7 +741,7 @@ describe("the standard headers", () => {
       ["the empty form", { "mcp-name": "=?base64?=" }]
     ] as const
   )(
-    verifies("HDR-2", "HDR-4", "HDR-7@server", "HDR-8")("%s gets 400 with -32020 and the id"),
+    verifies("HDR-2", "HDR-4", "HDR-7@server", "HDR-8", "BC-11", "TR-2")("%s gets 400 with -32020 and the id"),
     ([, headers]) =>
       Effect.gen(function*() {
         assertError(yield* withHeaders(headers), 400, codes.headerMismatch)
@@ -853,16 +856,64 @@ describe("the parameter headers", () => {
       assertError(yield* strict(args, headers), 400, codes.headerMismatch)
     }))
 
-  it.effect("an argument that breaks its schema is a result for the model where no header can repeat it", () =>
-    Effect.gen(function*() {
-      const answer = yield* strict({ region: ["eu"] })
-      assert.isTrue(answer.json.result.isError)
-    }))
+  it.effect.each([["eu"], { a: 1 }, 7, 2 ** 60, 1.5, true])(
+    verifies("HDR-17")(
+      "the argument %j, which its header cannot repeat, gets 400 with -32020, with a header and without"
+    ),
+    (value) =>
+      Effect.gen(function*() {
+        const argument = typeof value === "number" && !Number.isInteger(value) ? "count" : "region"
+        const missing = yield* strict({ [argument]: value }, {
+          "mcp-param-region": undefined,
+          "mcp-param-count": undefined
+        })
+        assertError(missing, 400, codes.headerMismatch)
+        const other = yield* strict({ [argument]: value }, { [`mcp-param-${argument}`]: "eu" })
+        assertError(other, 400, codes.headerMismatch)
+      })
+  )
+
+  it.effect(
+    verifies("HDR-17")("an argument beyond the safe integers gets 400 with -32020, whatever its header"),
+    () =>
+      Effect.gen(function*() {
+        for (const header of [undefined, String(2 ** 60)]) {
+          assertError(yield* strict({ count: 2 ** 60 }, { "mcp-param-count": header }), 400, codes.headerMismatch)
+        }
+      })
+  )
+
+  it.effect(
+    verifies("GAP-15@server", "HDR-17")("a nested argument is repeated by its header, and found in no other place"),
+    () =>
+      Effect.gen(function*() {
+        const Nested = Tool.make("nested", {
+          input: Schema.Struct({
+            where: Schema.Struct({ region: Schema.optionalKey(Tool.header("Region")(Schema.String)) })
+          })
+        })
+        const server = yield* serve(McpServer.tool(Nested, () => Effect.succeed([])))
+        const nested = (args: Json.Object, region: string | undefined) =>
+          server.send(call("nested", args), { headers: { "mcp-param-region": region } })
+        assert.strictEqual((yield* nested({ where: { region: "eu" } }, "eu")).status, 200)
+        assert.strictEqual((yield* nested({ where: {}, region: "eu" }, undefined)).status, 200)
+        assertError(yield* nested({ where: { region: "eu" } }, "us"), 400, codes.headerMismatch)
+        assertError(yield* nested({ where: { region: "eu" } }, undefined), 400, codes.headerMismatch)
+        assertError(yield* nested({ where: {}, region: "eu" }, "eu"), 400, codes.headerMismatch)
+      })
+  )
+
+  it(verifies("GAP-14@server")("of an argument that is a number is refused with its definition"), () => {
+    const define = (amount: Schema.Top) => () =>
+      Tool.make("pay", { input: Schema.Struct({ amount: Tool.header("Amount")(amount) }) })
+    assert.throws(define(Schema.Finite), /amount.*only a string, an integer or a boolean can be a header/)
+    assert.doesNotThrow(define(Schema.Int))
+  })
 })
 
 describe("the version", () => {
   it.effect(
-    verifies("VER-2", "HDR-2", "STATE-1")("one that is not served gets -32022 with what is"),
+    verifies("VER-2", "HDR-2", "STATE-1", "DISC-7", "DISC-8")("one that is not served gets -32022 with what is"),
     () =>
       Effect.gen(function*() {
         const { layer } = registrations()
@@ -878,7 +929,7 @@ describe("the version", () => {
   )
 
   it.effect(
-    verifies("VER-10", "GAP-13")("the handshake of older clients is told which versions there are"),
+    verifies("VER-10", "GAP-13", "BC-10")("the handshake of older clients is told which versions there are"),
     () =>
       Effect.gen(function*() {
         const { layer } = registrations()
@@ -936,6 +987,39 @@ describe("the capabilities of the client", () => {
         assertError(answer, 400, codes.missingRequiredClientCapability)
         assert.deepStrictEqual(answer.json.error.data, { requiredCapabilities: { sampling: {} } })
         assert.strictEqual(reached.calls, 0)
+      })
+  )
+
+  it.effect(
+    verifies("VER-7@server", "EXT-4", "GAP-8@server", "META-11")(
+      "an extension is negotiated with each request: without it a tool falls back, or the request gets -32021"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const extension = "com.example/charts"
+        const extensions = { [extension]: {} }
+        const declared = { [meta.clientCapabilities]: { extensions } }
+        const layer = Layer.mergeAll(
+          McpServer.tool(
+            Tool.make("needs", { requiredCapabilities: { extensions } }),
+            () => Effect.succeed([Content.text("chart")])
+          ),
+          McpServer.tool(Tool.make("copes"), () =>
+            Effect.map(Invocation.Invocation, ({ clientCapabilities }) => [
+              Content.text(clientCapabilities.extensions?.[extension] === undefined ? "text" : "chart")
+            ]))
+        )
+        const server = yield* serve(layer, { extensions })
+        const agent = new Http.Agent({ keepAlive: true, maxSockets: 1 })
+        yield* Effect.addFinalizer(() => Effect.sync(() => agent.destroy()))
+        const ask = (name: string, meta: Record<string, unknown>) => server.send(call(name, {}, { meta }), { agent })
+        const textOf = (answer: Answer) => answer.json.result.content[0].text
+        assert.strictEqual(textOf(yield* ask("needs", declared)), "chart")
+        assert.strictEqual(textOf(yield* ask("copes", declared)), "chart")
+        const refused = yield* ask("needs", {})
+        assertError(refused, 400, codes.missingRequiredClientCapability)
+        assert.deepStrictEqual(refused.json.error.data, { requiredCapabilities: { extensions } })
+        assert.strictEqual(textOf(yield* ask("copes", {})), "text")
       })
   )
 

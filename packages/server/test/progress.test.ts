@@ -178,41 +178,45 @@ describe("progress", () => {
 })
 
 describe("a client that does not read", () => {
-  it.effect("stops the producer; when it reads on, everything arrives", () =>
-    Effect.gen(function*() {
-      const { layer, state } = burst()
-      const server = yield* serve(layer)
-      const stream = yield* open(server.url, call("burst", {}, withToken("t")), { paused: true })
-      yield* until(() => state.reported > 0)
-      yield* standstill(state)
-      const { reported } = state
-      assert.isFalse(state.done)
-      // What the sockets of both ends hold, and no more: far from the 27 MB that were to come.
-      assert.isBelow(reported * text.length, 16 * 1024 * 1024)
-      const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
-      yield* turns(500)
-      const after = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
-      assert.strictEqual(state.reported, reported)
-      assert.isBelow(after - before, 8 * 1024 * 1024)
+  it.effect(
+    verifies("PROG-6@server")("stops the producer; when it reads on, everything arrives"),
+    () =>
+      Effect.gen(function*() {
+        const { layer, state } = burst()
+        const server = yield* serve(layer)
+        const stream = yield* open(server.url, call("burst", {}, withToken("t")), { paused: true })
+        yield* until(() => state.reported > 0)
+        yield* standstill(state)
+        const { reported } = state
+        assert.isFalse(state.done)
+        // What the sockets of both ends hold, and no more: far from the 27 MB that were to come.
+        assert.isBelow(reported * text.length, 16 * 1024 * 1024)
+        const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
+        yield* turns(500)
+        const after = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed
+        assert.strictEqual(state.reported, reported)
+        assert.isBelow(after - before, 8 * 1024 * 1024)
 
-      let last = 0
-      let count = 0
-      let rest = ""
-      stream.response.setEncoding("utf8")
-      stream.response.on("data", (chunk: string) => {
-        const events = (rest + chunk).split("\n\n")
-        rest = events.pop()!
-        for (const event of events) {
-          const { params, result } = JSON.parse(event.slice("data: ".length))
-          if (result !== undefined) continue
-          assert.isAbove(params.progress, last)
-          last = params.progress
-          count++
-        }
-      })
-      yield* until(() => stream.response.complete)
-      assert.deepStrictEqual([count, last, state.done], [total, total, true])
-    }), 60_000)
+        let last = 0
+        let count = 0
+        let rest = ""
+        stream.response.setEncoding("utf8")
+        stream.response.on("data", (chunk: string) => {
+          const events = (rest + chunk).split("\n\n")
+          rest = events.pop()!
+          for (const event of events) {
+            const { params, result } = JSON.parse(event.slice("data: ".length))
+            if (result !== undefined) continue
+            assert.isAbove(params.progress, last)
+            last = params.progress
+            count++
+          }
+        })
+        yield* until(() => stream.response.complete)
+        assert.deepStrictEqual([count, last, state.done], [total, total, true])
+      }),
+    60_000
+  )
 
   it.effect(
     verifies("CAN-3", "CAN-4")("and goes away ends the producer that waits for it"),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { JsonRpc, Revision, Tool } from "@fairlead/protocol"
-import { McpEndpoint, McpServer, WebHandler } from "@fairlead/server"
+import { Content, JsonRpc, Revision, Tool } from "@fairlead/protocol"
+import { Input, Invocation, McpEndpoint, McpServer, WebHandler } from "@fairlead/server"
 import { ContractServer, TestRequest, Wire } from "@fairlead/testing"
-import { Effect, Layer, References } from "effect"
+import { Effect, Fiber, Layer, References, Schema } from "effect"
 
 const Sampler = Tool.make("sampler", { requiredCapabilities: { sampling: {} } })
 
@@ -227,5 +227,120 @@ describe("what a server puts on the wire", () => {
         channel.receive(TestRequest.make("tools/list").body)
         expect(written).toEqual([first])
       }).pipe(Effect.provide(endpoint))
+  )
+
+  const Ask = Tool.make("ask")
+  const asking = Layer.mergeAll(
+    ContractServer.registrations,
+    McpServer.tool(Ask, () =>
+      Effect.gen(function*() {
+        yield* Invocation.progress({ progress: 1 })
+        const { name } = yield* Input.form("name", {
+          message: "Who?",
+          schema: Schema.Struct({ name: Schema.String })
+        })
+        return [Content.text(name)]
+      }).pipe(Effect.catch(() => Effect.succeed([]))))
+  ).pipe(McpEndpoint.serve({ name: "wire", version: "1.0.0" }))
+
+  const canBeAsked = { [Revision.meta.clientCapabilities]: { elicitation: {} } }
+
+  /** Sends a request over HTTP, or over a channel, and gives all messages about it when it has ended. */
+  const ways: ReadonlyArray<
+    readonly [string, (request: TestRequest.TestRequest) => Effect.Effect<Answered["messages"], never, Served>]
+  > = [
+    ["HTTP", (request) => Effect.map(post(request), ({ messages }) => messages)],
+    ["a channel", (request) =>
+      Effect.gen(function*() {
+        const { connect } = yield* McpEndpoint.McpEndpoint
+        return yield* Effect.callback<Answered["messages"]>((resume) => {
+          const messages: Array<Answered["messages"][0]> = []
+          const channel = connect({
+            transport: "memory",
+            send: (text) => {
+              messages.push(JSON.parse(text) as Answered["messages"][0])
+              if (!("method" in messages.at(-1)!)) resume(Effect.succeed(messages))
+              return true
+            },
+            onDrain: (resume) => resume(),
+            services: undefined
+          })
+          channel.receive(request.body)
+          return Effect.sync(() => channel.closeUnsafe())
+        })
+      })]
+  ]
+  type Served = McpEndpoint.McpEndpoint
+
+  /** A request and its answer, a round of input, and a stream of changes: everything that a server says in them. */
+  const session = (send: (typeof ways)[0][1]) =>
+    Effect.gen(function*() {
+      const endpoint = yield* McpEndpoint.McpEndpoint
+      const found = yield* send(TestRequest.make("server/discover"))
+      const first = yield* send(call("ask", {}, { id: 1, meta: { ...canBeAsked, ...token } }))
+      const { requestState } = first.at(-1)!["result"] as { readonly requestState: string }
+      const params = { name: "ask", arguments: {}, requestState, inputResponses: { name: accepted } }
+      const last = yield* send(TestRequest.make("tools/call", params, { id: 2, meta: canBeAsked }))
+      const stream = yield* Effect.forkChild(
+        send(TestRequest.make("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: "s" }))
+      )
+      const server = yield* McpServer.McpServer
+      yield* Effect.sleep("20 millis")
+      yield* server.register(McpServer.toolHandler(Tool.make("new"), () => Effect.succeed([])))
+      yield* endpoint.stop
+      return { found, first, last, heard: yield* Fiber.join(stream) }
+    })
+  const accepted = { action: "accept", content: { name: "Ada" } }
+
+  it.live.each(ways)(
+    verifies("BASE-1@server", "PAT-2@server")(
+      "each pattern of messages is served: an answer, rounds of input, a stream of changes; over %s"
+    ),
+    ([, send]) =>
+      Effect.gen(function*() {
+        const { first, found, heard, last } = yield* session(send)
+        expect(found).toMatchObject([{ result: { supportedVersions: [Revision.latest.version] } }])
+        expect(first).toMatchObject([
+          { method: Revision.notification.progress },
+          { id: 1, result: { resultType: Revision.resultType.inputRequired } }
+        ])
+        expect(last).toMatchObject([{ id: 2, result: { content: [{ text: "Ada" }] } }])
+        const ofServer = (message: object) =>
+          !("method" in message && message.method === Revision.notification.cancelled)
+        expect(heard.filter(ofServer)).toMatchObject([
+          { method: Revision.notification.acknowledged },
+          { method: Revision.notification.toolsListChanged },
+          { id: "s", result: { resultType: Revision.resultType.complete } }
+        ])
+      }).pipe(Effect.provide(asking))
+  )
+
+  it.live.each(ways)(
+    verifies("META-5@server")(
+      "it writes no metadata key without a prefix, and carries trace context as it came, right or wrong; over %s"
+    ),
+    ([, send]) =>
+      Effect.gen(function*() {
+        const trace = {
+          traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+          tracestate: "vendor=value",
+          baggage: "user=ada"
+        }
+        const keysIn = (value: unknown): ReadonlyArray<string> =>
+          typeof value !== "object" || value === null ? [] : Object.entries(value).flatMap(([key, member]) => [
+            ...(key === "_meta" ? Object.keys(member as object) : []),
+            ...keysIn(member)
+          ])
+        for (const meta of [trace, { ...trace, traceparent: "zz", tracestate: "", baggage: "=;" }]) {
+          const [answer] = yield* send(call("inspect", {}, { meta }))
+          expect(answer).toMatchObject({ result: { structuredContent: { meta } } })
+          const { result: { structuredContent: _, ...written } } = answer as { result: Record<string, unknown> }
+          expect(keysIn({ ...written, content: [] })).toEqual([Revision.meta.serverInfo])
+        }
+        const { first, found, heard, last } = yield* session(send)
+        const keys = keysIn([found, first, last, heard])
+        expect(keys).not.toEqual([])
+        expect(keys.filter((key) => !key.includes("/"))).toEqual([])
+      }).pipe(Effect.provide(asking))
   )
 })

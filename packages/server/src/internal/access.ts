@@ -6,18 +6,17 @@ import type { Entry } from "./entry.ts"
 
 /** What the policy says for one request; everything where there is none. */
 export interface View {
-  readonly sees: (entry: Entry) => boolean
-  readonly uses: (entry: Entry) => boolean
+  readonly sees: (entry: Item) => boolean
+  readonly uses: (entry: Item) => boolean
 }
 
-const itemOf = (entry: Entry): AccessItem => ({
-  kind: entry.kind,
-  name: entry.name,
-  declaration: entry.declaration
-})
+type Item = Pick<Entry, "kind" | "name" | "declaration">
+
+/** The item alone: an entry holds more. */
+const itemOf = ({ declaration, kind, name }: Item): AccessItem => ({ kind, name, declaration })
 
 /** What cannot be seen cannot be used. */
 export const viewOf = (policy: AccessPolicy): View => {
-  const sees = (entry: Entry) => policy.visible?.(itemOf(entry)) ?? true
+  const sees = (entry: Item) => policy.visible?.(itemOf(entry)) ?? true
   return { sees, uses: (entry) => sees(entry) && (policy.callable?.(itemOf(entry)) ?? true) }
 }

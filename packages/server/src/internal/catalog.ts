@@ -54,8 +54,8 @@ export interface Catalog {
   readonly listHint: (kind: Kind) => string
   /** The end of a result object: how it ended, and its metadata. */
   readonly resultEnd: (meta: Json.Object | undefined) => string
-  /** Tells of each change. */
-  readonly onChange: (listener: (kind: Kind) => void) => void
+  /** Tells of each entry that comes or goes. */
+  readonly onChange: (listener: (entry: Entry) => void) => void
 }
 
 const kinds: ReadonlyArray<Kind> = ["tool", "resource", "resourceTemplate", "prompt"]
@@ -72,7 +72,7 @@ export const makeCatalog = (identity: Identity): Catalog => {
   // Two templates of one shape match the same URIs.
   const shapes = new Set<string>()
   const listings = new Map<Kind, Listing>()
-  const listeners: Array<(kind: Kind) => void> = []
+  const listeners: Array<(entry: Entry) => void> = []
   // What was offered once stays a capability: a list may be empty, its method stays.
   const offered = new Set<string>()
   let discovery: string | undefined
@@ -84,11 +84,11 @@ export const makeCatalog = (identity: Identity): Catalog => {
   const plainEnd = `${complete}${identity.showInfo ? `,"_meta":${JSON.stringify(ownMeta)}` : ""}}`
   const hints = Object.fromEntries(kinds.map((kind) => [kind, cacheMembers(identity.cache[kind])]))
 
-  const changed = (kind: Kind) => {
-    listings.delete(kind)
+  const changed = (entry: Entry) => {
+    listings.delete(entry.kind)
     discovery = undefined
-    if (kind === "resourceTemplate") ordered = undefined
-    for (const listener of listeners) listener(kind)
+    if (entry.kind === "resourceTemplate") ordered = undefined
+    for (const listener of listeners) listener(entry)
   }
 
   const orderedTemplates = () =>
@@ -105,7 +105,7 @@ export const makeCatalog = (identity: Identity): Catalog => {
     if (entry === undefined) return false
     byKind[kind].delete(name)
     if (entry.kind === "resourceTemplate") shapes.delete(entry.template.uriTemplate.shape)
-    changed(kind)
+    changed(entry)
     return true
   }
 
@@ -133,7 +133,7 @@ export const makeCatalog = (identity: Identity): Catalog => {
       if (entry.kind === "resourceTemplate") shapes.add(entry.template.uriTemplate.shape)
       offered.add(capabilityOf[entry.kind])
       if ("completers" in entry && entry.completers.size > 0) offered.add("completions")
-      changed(entry.kind)
+      changed(entry)
       return true
     },
     remove,

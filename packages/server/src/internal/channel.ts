@@ -16,7 +16,12 @@ import { failure, invalidRequest, overloaded } from "./reply.ts"
 export interface ChannelHost {
   readonly serve: (arrival: Arrival) => Exchange | undefined
   readonly maxJsonDepth: number
+  /** Hears that a client does not want an answer any more, and why. */
+  readonly cancelled: (exchange: Exchange, reason: string | undefined) => void
 }
+
+/** The most characters of a client's reason that are kept. */
+const maxReason = 200
 
 export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel => {
   const inFlight = new Slots<Exchange>()
@@ -67,6 +72,8 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
     const exchange = inFlight.get(key)
     if (exchange === undefined) return
     inFlight.delete(key)
+    const { reason } = params
+    host.cancelled(exchange, typeof reason === "string" ? reason.slice(0, maxReason) : undefined)
     exchange.interrupt("cancelled")
   }
 

@@ -280,13 +280,19 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     )
   }
 
-  /** Of a resource that a caller may not use it hears nothing, whenever that is registered. */
+  /**
+   * Of a resource that a caller may not use it hears nothing, whenever that is registered; nor of what comes and goes
+   * without being seen by it.
+   */
   const hearsFor = (incoming: Incoming): Listen["hears"] => {
     const view = viewFor(incoming)
     if (view === undefined) return undefined
-    return (uri) => {
-      const entry = catalog.resource(uri) ?? firstTemplate(uri)?.entry
+    return (change) => {
       try {
+        if (change._tag === "ListChanged") {
+          return change.item === undefined || view.sees({ kind: change.kind, ...change.item })
+        }
+        const entry = catalog.resource(change.uri) ?? firstTemplate(change.uri)?.entry
         return entry === undefined || view.uses(entry)
       } catch {
         // A policy that throws must not reach whoever tells of the change.

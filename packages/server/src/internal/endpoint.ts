@@ -121,11 +121,15 @@ export const makeEndpoint = (
   let invocations = 0
 
   const log = (message: string, exchange: Exchange, cause?: Cause.Cause<unknown>) => {
-    const entry = cause === undefined ? Effect.logWarning(message) : Effect.logError(message, cause)
+    write(cause === undefined ? Effect.logWarning(message) : Effect.logError(message, cause), exchange)
+  }
+
+  const write = (entry: Effect.Effect<void>, exchange: Exchange, more: Readonly<Record<string, string>> = {}) => {
     Effect.runForkWith(context)(Effect.annotateLogs(entry, {
       correlation: exchange.correlation,
       method: exchange.request?.method ?? "unknown",
-      ...(settings.label === undefined ? {} : { endpoint: settings.label })
+      ...(settings.label === undefined ? {} : { endpoint: settings.label }),
+      ...more
     }))
   }
 
@@ -272,7 +276,16 @@ export const makeEndpoint = (
   }
 
   const connect = (options: ChannelOptions): Channel =>
-    makeChannel(options, { serve, maxJsonDepth: settings.maxJsonDepth })
+    makeChannel(options, {
+      serve,
+      maxJsonDepth: settings.maxJsonDepth,
+      cancelled: (exchange, reason) =>
+        write(
+          Effect.logDebug("A request was cancelled by its client"),
+          exchange,
+          reason === undefined ? {} : { reason }
+        )
+    })
 
   /**
    * Waits until nothing runs, or the time is over. Not a race of effects: in a finalizer both sides would be

@@ -18,7 +18,7 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { type InputRound, Invocation, Principal } from "../Invocation.ts"
-import type { Filter, Hub, Listener, Mark } from "./hub.ts"
+import type { Hub, Listener, Listening } from "./hub.ts"
 import { InterruptedBy, type InterruptReason } from "./interruption.ts"
 import {
   accepted,
@@ -85,7 +85,7 @@ export class Exchange {
   private knownCorrelation: string | undefined
   private abort: AbortController | undefined = undefined
   private lastProgress = -Infinity
-  private readonly since: Mark
+  private readonly since: number
   private listener: Listener | undefined = undefined
   private onListenEnd: (() => void) | undefined = undefined
   private rounds: Rounds | undefined = undefined
@@ -100,7 +100,7 @@ export class Exchange {
     this.sink = sink
     this.knownCorrelation = Call.isCarriable(correlation) ? correlation : undefined
     this.deadline = deadline
-    this.since = host.hub.mark()
+    this.since = host.hub.changes()
   }
 
   get correlation(): string {
@@ -410,10 +410,7 @@ export class Exchange {
 const levels: ReadonlyArray<Messages.LogLevel> = Messages.LogLevel.literals
 
 /** What a stream tells of. */
-export interface Listen {
-  readonly filter: Filter
-  readonly hears: ((uri: string) => boolean) | undefined
-}
+export type Listen = Pick<Listening, "filter" | "hears">
 
 /** How a request that may ask for input goes from round to round. */
 interface Rounds {

@@ -22,18 +22,15 @@ export interface Filter {
 
 type ListFilter = Exclude<keyof Filter, "resourceSubscriptions">
 
-/** How often each list has changed. */
-export type Mark = Readonly<Record<ListFilter, number>>
-
 /** A request to listen. */
 export interface Listening {
   readonly id: JsonRpc.RequestId
   readonly filter: Filter
   readonly sink: Sink
-  /** When the request came: what changed since then is told after the acknowledgement. */
-  readonly since: Mark
-  /** Whether the caller may hear of a resource; absent: of all. */
-  readonly hears: ((uri: string) => boolean) | undefined
+  /** How many changes there were when the request came: later ones are told after the acknowledgement. */
+  readonly since: number
+  /** Whether the caller may hear of a change; absent: of all. */
+  readonly hears: ((change: Change) => boolean) | undefined
 }
 
 export interface Listener {
@@ -45,14 +42,17 @@ export interface Listener {
 export interface Hub {
   /** Acknowledges and begins to tell. */
   readonly listen: (listening: Listening) => Listener
-  /** Where the lists are now; one object until one of them changes. */
-  readonly mark: () => Mark
+  /** How many changes there were. */
+  readonly changes: () => number
   readonly publish: (change: Change) => void
   readonly size: () => number
 }
 
 /** The most resources that one listener watches. */
 export const maxSubscriptions = 1000
+
+/** How many changes are kept for listeners that are opening; one that took longer is told that all may have changed. */
+const maxRecent = 1024
 
 const { notification } = Revision
 
@@ -122,7 +122,9 @@ interface Open {
 export const makeHub = (context: Context.Context<never>, keepAliveMillis: number): Hub => {
   const listeners = new Set<Open>()
   let stopKeepAlive: (() => void) | undefined
-  let mark: Mark = { toolsListChanged: 0, promptsListChanged: 0, resourcesListChanged: 0 }
+  /** The latest changes: the nth stands at n modulo their number. */
+  const recent: Array<Change> = []
+  let changes = 0
 
   /** A message in two halves, between which the subscription id stands. */
   const render = (change: Change): readonly [string, string] => {
@@ -137,10 +139,9 @@ export const makeHub = (context: Context.Context<never>, keepAliveMillis: number
     ]
   }
 
-  const isWanted = (listener: Open, change: Change): boolean =>
-    change._tag === "ListChanged"
-      ? listener.filter[listFilter[change.kind]] === true
-      : listener.uris.has(change.uri) && listener.hears?.(change.uri) !== false
+  const isWanted = ({ filter, hears, uris }: Open, change: Change): boolean =>
+    (change._tag === "ListChanged" ? filter[listFilter[change.kind]] === true : uris.has(change.uri)) &&
+    hears?.(change) !== false
 
   const flush = (listener: Open) => {
     listener.blocked = false
@@ -161,15 +162,26 @@ export const makeHub = (context: Context.Context<never>, keepAliveMillis: number
     listener.sink.onDrain(() => flush(listener))
   }
 
-  /** A change that came while the listener was opening is not lost: its client may have listed before. */
-  const tellSince = (listener: Open, since: Mark) => {
-    if (since === mark) return
-    for (const key of listFilters) {
-      if (since[key] === mark[key] || listener.filter[key] !== true) continue
-      const [head, tail] = render({ _tag: "ListChanged", kind: kindOf[key] })
-      send(listener, head + listener.subscription + tail)
+  /** A change that came while the listener was opening is not lost: its client may have listed or read before. */
+  const tellSince = (listener: Open, since: number) => {
+    if (since === changes) return
+    const messages = new Set<string>()
+    for (const change of changes - since > maxRecent ? possible(listener) : changesSince(since)) {
+      if (!isWanted(listener, change)) continue
+      const [head, tail] = render(change)
+      messages.add(head + listener.subscription + tail)
     }
+    for (const message of messages) send(listener, message)
   }
+
+  const changesSince = (since: number): ReadonlyArray<Change> =>
+    Array.from({ length: changes - since }, (_, i) => recent[(since + i) % maxRecent]!)
+
+  /** All that a listener can be told of. */
+  const possible = ({ uris }: Open): ReadonlyArray<Change> => [
+    ...listFilters.map((key): Change => ({ _tag: "ListChanged", kind: kindOf[key] })),
+    ...[...uris].map((uri): Change => ({ _tag: "ResourceUpdated", uri }))
+  ]
 
   const keepAlive = () => {
     stopKeepAlive = undefined
@@ -213,12 +225,9 @@ export const makeHub = (context: Context.Context<never>, keepAliveMillis: number
         }
       }
     },
-    mark: () => mark,
+    changes: () => changes,
     publish: (change) => {
-      if (change._tag === "ListChanged") {
-        const key = listFilter[change.kind]
-        mark = { ...mark, [key]: mark[key] + 1 }
-      }
+      recent[changes++ % maxRecent] = change
       if (listeners.size === 0) return
       const [head, tail] = render(change)
       for (const listener of listeners) {

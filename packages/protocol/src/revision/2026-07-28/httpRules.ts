@@ -226,14 +226,13 @@ export const checkParameterHeaders = (
     const value = valueAt(args, parameter.path)
     const expected = printed(value)
     const sent = header(parameter.header)
-    if (expected === undefined) {
-      // An argument that no header can repeat fails its schema later, with a better message.
+    if (value === undefined || value === null) {
       if (sent === undefined) continue
-      return value === undefined || value === null
-        ? `The ${parameter.header} header has no argument to repeat`
-        : `The ${parameter.header} header differs from its argument`
+      return `The ${parameter.header} header has no argument to repeat`
     }
+    // Also where no header can repeat it, as a list: whoever decides by headers must not be passed by.
     if (sent === undefined) return `The ${parameter.header} header is missing`
+    if (expected === undefined) return `The ${parameter.header} header differs from its argument`
     const decoded = decodeValue(sent)
     if (Result.isFailure(decoded)) return `The ${parameter.header} header ${decoded.failure}`
     if (!sameValue(decoded.success, value, expected)) return `The ${parameter.header} header differs from its argument`
