@@ -89,8 +89,11 @@ export const isExactNumber = (u: unknown): u is ExactNumber => Predicate.hasProp
  * @category guards
  * @since 0.1.0
  */
-export const isObject = (u: unknown): u is Object =>
-  typeof u === "object" && u !== null && !Array.isArray(u) && !isExactNumber(u)
+export const isObject = (u: unknown): u is Object => {
+  if (typeof u !== "object" || u === null) return false
+  // What `JSON.parse` made needs no look at its members.
+  return Object.getPrototypeOf(u) === Object.prototype || (!Array.isArray(u) && !isExactNumber(u))
+}
 
 /**
  * Why a text is not accepted: `malformed` (it is not JSON) or `depth` (it nests deeper than the limit allows). The

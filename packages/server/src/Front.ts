@@ -55,9 +55,9 @@ export interface HttpRead {
   readonly _tag: "Read"
   readonly maxBodyBytes: number
   readonly tooLarge: Omit<HttpRefusal, "_tag">
-  readonly serve: (body: Uint8Array, responder: HttpResponder) => HttpExchange
+  serve(body: Uint8Array, responder: HttpResponder): HttpExchange
   /** The body will not be served: it was too large, or its client has gone. To be called where `serve` is not. */
-  readonly abandon: () => void
+  abandon(): void
 }
 
 /**
@@ -68,7 +68,7 @@ export interface HttpRead {
  */
 export interface HttpExchange {
   /** The client has gone: the handler is interrupted and nothing more is written. After the answer it does nothing. */
-  readonly disconnect: () => void
+  disconnect(): void
 }
 
 /**
@@ -79,17 +79,17 @@ export interface HttpExchange {
  */
 export interface HttpResponder {
   /** A whole answer. */
-  readonly respond: (status: number, headers: Readonly<Record<string, string>>, body: string) => void
+  respond(status: number, headers: Readonly<Record<string, string>>, body: string): void
   /** Begins a stream of events. */
-  readonly open: (status: number, headers: Readonly<Record<string, string>>) => void
+  open(status: number, headers: Readonly<Record<string, string>>): void
   /** Writes to the stream; `false` when the client does not read: wait for `onDrain`. */
-  readonly write: (chunk: string) => boolean
+  write(chunk: string): boolean
   /** Calls back once when the client reads again. */
-  readonly onDrain: (resume: () => void) => void
+  onDrain(resume: () => void): void
   /** Writes the end of the stream and ends it. */
-  readonly end: (chunk: string) => void
+  end(chunk: string): void
   /** Breaks the stream off: its client does not read. */
-  readonly abort: () => void
+  abort(): void
 }
 
 /**

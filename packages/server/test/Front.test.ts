@@ -345,8 +345,8 @@ describe("an HTTP front of one's own", () => {
 
   const admit = (endpoint: McpEndpoint.McpEndpoint["Service"], message: Message) => {
     const admission = endpoint.http(head(message))
-    assert.strictEqual(admission._tag, "Read")
-    return (admission as Front.HttpRead).serve
+    assert(admission._tag === "Read")
+    return (body: Uint8Array, responder: Front.HttpResponder) => admission.serve(body, responder)
   }
 
   const bytes = (message: Message) => new TextEncoder().encode(JSON.stringify(message))

@@ -2,7 +2,7 @@
  * One HTTP request of a listener: its head goes to the endpoint, its body is read within the limit, and what the endpoint
  * answers is written.
  */
-import type { HttpExchange, HttpRead } from "@fairlead/server/Front"
+import type { HttpRead, HttpResponder } from "@fairlead/server/Front"
 import type { McpEndpoint } from "@fairlead/server/McpEndpoint"
 import * as Effect from "effect/Effect"
 import type * as Http from "node:http"
@@ -122,7 +122,7 @@ const readBody = (request: Http.IncomingMessage, response: Http.ServerResponse, 
   request.on("data", onData)
   request.on("end", onEnd)
   // Once it is served, or was refused, this says nothing new.
-  request.on("close", admission.abandon)
+  request.on("close", () => admission.abandon())
 }
 
 const empty = Buffer.alloc(0)
@@ -130,33 +130,49 @@ const empty = Buffer.alloc(0)
 const serve = (response: Http.ServerResponse, admission: HttpRead, body: Buffer): void => {
   // The client may have gone while its body was read.
   if (response.destroyed) return admission.abandon()
-  const exchange: HttpExchange = admission.serve(body, {
-    respond: (status, headers, text) => {
-      if (response.destroyed) return
-      if (text === "") {
-        response.writeHead(status, headers)
-        response.end()
-        return
-      }
-      response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) })
-      response.end(text)
-    },
-    open: (status, headers) => {
-      response.writeHead(status, headers)
-    },
-    write: (chunk) => response.write(chunk),
-    onDrain: (resume) => {
-      response.once("drain", resume)
-    },
-    end: (chunk) => {
-      response.end(chunk)
-    },
-    abort: () => {
-      response.destroy()
-    }
-  })
+  const exchange = admission.serve(body, new Responder(response))
   if (response.writableEnded) return
   response.on("close", () => {
     if (!response.writableFinished) exchange.disconnect()
   })
+}
+
+class Responder implements HttpResponder {
+  private readonly response: Http.ServerResponse
+
+  constructor(response: Http.ServerResponse) {
+    this.response = response
+  }
+
+  respond(status: number, headers: Readonly<Record<string, string>>, text: string): void {
+    const { response } = this
+    if (response.destroyed) return
+    if (text === "") {
+      response.writeHead(status, headers)
+      response.end()
+      return
+    }
+    response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) })
+    response.end(text)
+  }
+
+  open(status: number, headers: Readonly<Record<string, string>>): void {
+    this.response.writeHead(status, headers)
+  }
+
+  write(chunk: string): boolean {
+    return this.response.write(chunk)
+  }
+
+  onDrain(resume: () => void): void {
+    this.response.once("drain", resume)
+  }
+
+  end(chunk: string): void {
+    this.response.end(chunk)
+  }
+
+  abort(): void {
+    this.response.destroy()
+  }
 }

@@ -40,7 +40,7 @@ export interface Listen extends Listening {
 
 /** Closes the scope of a request with the effect. */
 export const closing = <A, E>(scope: Scope.Closeable, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.onExit(effect, (exit) => Scope.closeUnsafe(scope, exit) ?? Effect.void)
+  Effect.onExitPrimitive(effect, (exit) => Scope.closeUnsafe(scope, exit))
 
 /** Looks up an HTTP header by its name in lower case. */
 export type HeaderLookup = (name: string) => string | undefined

@@ -4,7 +4,7 @@
  */
 import * as Call from "@fairlead/protocol/Call"
 import type * as Json from "@fairlead/protocol/Json"
-import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Timer from "@fairlead/protocol/Timer"
 import type * as Cause from "effect/Cause"
@@ -12,23 +12,16 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
-import type { Channel, ChannelOptions, HttpAdmission, HttpExchange, HttpRequest, HttpResponder } from "../Front.ts"
+import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "../Front.ts"
 import type { Change } from "../Notifications.ts"
 import type { Refused, RequestInfo } from "../RequestContext.ts"
 import type { Catalog } from "./catalog.ts"
 import { makeChannel } from "./channel.ts"
 import type { HeaderLookup } from "./dispatcher.ts"
 import { closing, type DispatcherOptions, makeDispatcher } from "./dispatcher.ts"
-import { makeHttpSink } from "./eventStream.ts"
 import { Exchange, type Host, type Place } from "./exchange.ts"
-import {
-  type Accepted,
-  bodyTooLarge,
-  checkHead,
-  type HttpPolicy,
-  isRefusal,
-  refuse as refuseHttp
-} from "./httpChecks.ts"
+import { type ArrivalHost, HttpArrival } from "./httpArrival.ts"
+import { bodyTooLarge, checkHead, type HttpPolicy, isRefusal, refuse as refuseHttp } from "./httpChecks.ts"
 import { makeHub } from "./hub.ts"
 import { makeInputRounds } from "./inputState.ts"
 import { makeLists } from "./lists.ts"
@@ -80,7 +73,7 @@ export interface Arrival {
   /** Hears of the exchange before it runs: it may end, or be cancelled, while it is started. */
   readonly admitted?: ((exchange: Exchange) => void) | undefined
   /** The message, read when its turn has come. */
-  readonly read: () => Result.Result<JsonRpc.Message, JsonRpc.Invalid>
+  read(): Result.Result<JsonRpc.Message, JsonRpc.Invalid>
 }
 
 const tooManyArriving = refuseHttp(503, "Too many requests are being sent.", {
@@ -90,8 +83,6 @@ const tooManyArriving = refuseHttp(503, "Too many requests are being sent.", {
 
 /** The time that stopping may take beyond the grace of the handlers. */
 const stopMillis = 5000
-
-const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 export const makeEndpoint = (
   catalog: Catalog,
@@ -115,7 +106,6 @@ export const makeEndpoint = (
   const idleListeners = new Set<() => void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
   let isStopping = false
-  let arriving = 0
   let overstayed = 0
   let hasStopped = false
   let invocations = 0
@@ -173,11 +163,12 @@ export const makeEndpoint = (
     return exchange
   }
 
-  const serveNow = (exchange: Exchange, { header, read, services }: Arrival): void => {
-    const message = read()
+  const serveNow = (exchange: Exchange, arrival: Arrival): void => {
+    const message = arrival.read()
     if (Result.isFailure(message)) return exchange.finish(failure(message.failure.id, message.failure.error))
     if (message.success._tag === "Notification") return exchange.finish(accepted)
     if (message.success._tag !== "Request") return exchange.finish(failure(undefined, invalidRequest(notARequest)))
+    const { header, services } = arrival
     const prepared = dispatcher.prepare({ exchange, request: message.success, headers: header, services })
     if (prepared instanceof RpcError) return exchange.finish(failure(exchange.id, prepared))
     if (typeof prepared === "string") return exchange.finish(success(exchange.id!, prepared))
@@ -188,14 +179,15 @@ export const makeEndpoint = (
   /** Who asks is found out before the message is looked at. */
   const serveInContext = (
     exchange: Exchange,
-    { header, info, read }: Arrival,
+    arrival: Arrival,
     contextOf: NonNullable<EndpointSettings["contextOf"]>
   ): void => {
+    const { header, info } = arrival
     const request: RequestInfo = { ...info, correlation: exchange.correlation }
     const work = Effect.flatMap(
       Effect.catch(Effect.suspend(() => contextOf(request)), refuse),
       (services): Effect.Effect<string, RpcError> => {
-        const message = read()
+        const message = arrival.read()
         if (Result.isFailure(message)) {
           exchange.ownId = message.failure.id
           return Effect.fail(new RpcError(message.failure.error))
@@ -213,66 +205,21 @@ export const makeEndpoint = (
     exchange.run(closing(scope, work), exchange.provideOwn(context, scope))
   }
 
-  const tooLarge = bodyTooLarge(settings.maxBodyBytes)
+  const arrivals: ArrivalHost = {
+    maxBodyBytes: settings.maxBodyBytes,
+    maxJsonDepth: settings.maxJsonDepth,
+    tooLarge: bodyTooLarge(settings.maxBodyBytes),
+    writeWait: (f) => Timer.after(context, settings.writeTimeoutMillis, f),
+    correlationOf: settings.correlationOf,
+    serve,
+    arriving: 0
+  }
 
   const http = (request: HttpRequest): HttpAdmission => {
     const head = checkHead(settings, request)
     if (isRefusal(head)) return { _tag: "Refuse", ...head }
-    if (arriving >= settings.maxArrivingRequests) return { _tag: "Refuse", ...tooManyArriving }
-    arriving++
-    let isArriving = true
-    const arrived = () => {
-      if (isArriving) arriving--
-      isArriving = false
-    }
-    return {
-      _tag: "Read",
-      maxBodyBytes: settings.maxBodyBytes,
-      tooLarge,
-      abandon: arrived,
-      serve: (body, responder) => {
-        arrived()
-        return serveHttp(request, head, body, responder)
-      }
-    }
-  }
-
-  const serveHttp = (
-    request: HttpRequest,
-    head: Accepted,
-    body: Uint8Array,
-    responder: HttpResponder
-  ): HttpExchange => {
-    const disconnect = () => {
-      sink.close()
-      exchange?.interrupt("disconnect")
-    }
-    const sink = makeHttpSink(responder, head, {
-      start: (f) => Timer.after(context, settings.writeTimeoutMillis, f),
-      onOver: disconnect
-    })
-    const info = { transport: "http", method: request.method, url: request.url, header: request.header }
-    const exchange = serve({
-      sink,
-      info,
-      id: undefined,
-      correlation: correlationFor(info) ?? request.header(Call.correlationHeader),
-      header: request.header,
-      services: undefined,
-      read: () => readBody(body, settings.maxJsonDepth)
-    })
-    return { disconnect }
-  }
-
-  /** A builder that fails is as if it were not there: a correlation is for logs. */
-  const correlationFor = (info: Omit<RequestInfo, "correlation">): string | undefined => {
-    if (settings.correlationOf === undefined) return undefined
-    try {
-      const correlation = settings.correlationOf(info)
-      return Call.isCarriable(correlation) ? correlation : undefined
-    } catch {
-      return undefined
-    }
+    if (arrivals.arriving >= settings.maxArrivingRequests) return { _tag: "Refuse", ...tooManyArriving }
+    return new HttpArrival(arrivals, request, head)
   }
 
   const connect = (options: ChannelOptions): Channel =>
@@ -329,33 +276,6 @@ export const makeEndpoint = (
 /** The result text of what has no answer: no request stands behind it, or its stream has ended already. */
 const noAnswer = ""
 const notARequest = "Only requests and notifications are served here"
-
-const largeBytes = 4096
-
-/** Node's own decoding of a large body takes an eighth of the time; where it had to replace something, both are asked. */
-const textOf = (body: Uint8Array): string => {
-  if (body.length < largeBytes || buffers?.isBuffer(body) !== true) return utf8.decode(body)
-  const text = body.toString()
-  return text.includes("\ufffd") || text.startsWith("\ufeff") ? utf8.decode(body) : text
-}
-
-const buffers = (globalThis as { readonly Buffer?: { readonly isBuffer: (u: unknown) => boolean } }).Buffer
-
-const readBody = (
-  body: Uint8Array,
-  maxDepth: number
-): Result.Result<JsonRpc.Message, JsonRpc.Invalid> => {
-  let text: string
-  try {
-    text = textOf(body)
-  } catch {
-    return Result.fail({
-      id: undefined,
-      error: { code: Revision.codes.parseError, message: "The body is not valid UTF-8" }
-    })
-  }
-  return JsonRpc.decode(text, maxDepth)
-}
 
 /** A refusal as the answer it is; one that HTTP cannot carry is a defect of the context function. */
 const refuse = ({ headers = {}, message, status }: Refused): Effect.Effect<never, RpcError> => {

@@ -5,7 +5,10 @@
 import * as Content from "@fairlead/protocol/Content"
 import type * as Json from "@fairlead/protocol/Json"
 import * as Tool from "@fairlead/protocol/Tool"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
@@ -15,13 +18,15 @@ import { matched } from "./matched.ts"
 
 type AnyHandler = (input: unknown) => Effect.Effect<unknown, unknown>
 
+const allErrors = { errors: "all" } as const
+
 /** An answer that its own schema refuses: a defect of the handler. */
 export class InvalidOutput extends Error {
   override readonly name = "InvalidOutput"
 }
 
 export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Run<Json.Object> => {
-  const decode = SchemaParser.decodeUnknownEffect(tool.codec.input.decode, { errors: "all" })
+  const decode = SchemaParser.decodeUnknownEffect(tool.codec.input.decode)
   const encode = tool.codec.output === undefined
     ? undefined
     : SchemaParser.encodeUnknownEffect(tool.codec.output.encode)
@@ -67,15 +72,31 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Run<Json.Object
     })
   }
 
-  const invoke = (input: unknown): Effect.Effect<ResultParts> =>
-    Effect.matchEffect(Effect.suspend(() => handler(input)), { onSuccess: onAnswer, onFailure })
+  const cases = {
+    onSuccess: onAnswer,
+    onFailure: (cause: Cause.Cause<unknown>): Effect.Effect<ResultParts> => {
+      const failure = Cause.findError(cause)
+      return Result.isSuccess(failure) ? onFailure(failure.success) : Effect.failCause(failure.failure)
+    }
+  }
+
+  const invoke = (input: Effect.Effect<unknown>): Effect.Effect<ResultParts> =>
+    Effect.matchCauseEffect(Effect.flatMap(input, handler), cases)
 
   const invalidArguments = (issue: SchemaIssue.Issue): Effect.Effect<ResultParts> => {
     const text = `The arguments of ${tool.name} are not valid.\n${describe(issue).join("\n")}`
     return Effect.succeed(refusal(`"content":${textBlock(text)}`))
   }
 
-  return (args) => matched(decode(args), { onSuccess: invoke, onFailure: invalidArguments })
+  return (args) => {
+    const input = decode(args)
+    if (Exit.isExit(input) && Exit.isSuccess(input)) return invoke(input as Exit.Exit<unknown>)
+    // All errors are looked for where there is one: it takes longer.
+    return matched(decode(args, allErrors), {
+      onSuccess: (input) => invoke(Effect.succeed(input)),
+      onFailure: invalidArguments
+    })
+  }
 }
 
 /** The text content that repeats the structured output. */
