@@ -7,7 +7,8 @@
  * them has no handler, none runs and the call ends as `InputRequired`. Handlers run within the deadline and the
  * cancellation of the call, which both follow into their own calls, as the correlation does.
  *
- * An elicitation handler that fails answers with `cancel`, and the failure is logged. A sampling or roots handler that
+ * An elicitation handler that fails, or accepts with what its form does not take, answers with `cancel`, and that is
+ * logged. A sampling or roots handler that
  * fails ends the call with `InvalidInputResponses`, since the protocol has no answer for it, and nothing is sent again.
  *
  * | setting of `McpClient` | default |
@@ -203,7 +204,8 @@ export const url = <E, R = never>(
   )
 
 /**
- * A handler for samples of a language model. It gets no tools unless the client declares `sampling.tools`.
+ * A handler for samples of a language model. It gets no tools unless the client declares `sampling.tools`. Keep to its
+ * `maxTokens`, and try the hints of `modelPreferences` in their order: the first that fits a model counts.
  *
  * @category layers
  * @since 0.1.0

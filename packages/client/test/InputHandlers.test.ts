@@ -40,10 +40,20 @@ const url: Json.Object = {
   method: "elicitation/create",
   params: { mode: "url", message: "Go", url: "https://example.com/a" }
 }
+const block = { type: "text", text: "hi" }
 const sampling: Json.Object = {
   method: "sampling/createMessage",
-  params: { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 5 }
+  params: { messages: [{ role: "user", content: block }], maxTokens: 5 }
 }
+const samplingOf = (...messages: ReadonlyArray<Json.Object>): Json.Object => ({
+  method: "sampling/createMessage",
+  params: { messages, maxTokens: 5 }
+})
+const use: Json.Object = {
+  role: "assistant",
+  content: { type: "tool_use", id: "1", name: "t", input: {}, _meta: { "com.example/a": 1 } }
+}
+const result: Json.Object = { type: "tool_result", toolUseId: "1", content: [], _meta: { "com.example/b": 2 } }
 const roots: Json.Object = { method: "roots/list" }
 
 const asks = (inputRequests: Json.Object, requestState?: string): Json.Object => ({
@@ -87,12 +97,24 @@ const everything = Layer.mergeAll(
   InputHandlers.sampling(() =>
     Effect.succeed({ role: "assistant" as const, content: { type: "text", text: "yo" }, model: "m" })
   ),
-  InputHandlers.roots(Effect.succeed([{ uri: "file:///work", name: undefined }]))
+  InputHandlers.roots(Effect.succeed([{ uri: "file:///work", name: undefined }, { uri: "file:///tmp", name: "tmp" }]))
 )
 
 describe("handlers", () => {
   it.effect(
-    verifies("MRTR-16", "MRTR-18", "MRTR-19", "MRTR-21", "MRTR-24", "ELI-6", "SAM-6", "snodo/promise/request_ids")(
+    verifies(
+      "MRTR-16",
+      "MRTR-18",
+      "MRTR-19",
+      "MRTR-21",
+      "MRTR-24",
+      "ELI-3@client",
+      "ELI-6",
+      "SAM-6",
+      "ROOT-2@client",
+      "STATE-5@client",
+      "snodo/promise/request_ids"
+    )(
       "answer what is asked, round after round: the same request with the latest answers and state alone"
     ),
     () =>
@@ -115,7 +137,7 @@ describe("handlers", () => {
             arguments: {},
             inputResponses: {
               c: { role: "assistant", content: { type: "text", text: "yo" }, model: "m" },
-              d: { roots: [{ uri: "file:///work" }] }
+              d: { roots: [{ uri: "file:///work" }, { uri: "file:///tmp", name: "tmp" }] }
             }
           }
         ])
@@ -174,7 +196,7 @@ describe("handlers", () => {
         InputHandlers.sampling(({ key, maxTokens, messages }) =>
           Effect.sync(() => {
             seen.push([key, { maxTokens, messages: messages.length }])
-            return { role: "assistant" as const, content: [], model: "m", stopReason: "endTurn" }
+            return { role: "assistant" as const, content: [block], model: "m", stopReason: "endTurn" }
           })
         )
       )
@@ -193,7 +215,7 @@ describe("handlers", () => {
         }]
       ])
       expect(sent(requests[1]!)["inputResponses"]).toEqual({
-        "10": { role: "assistant", content: [], model: "m", stopReason: "endTurn" },
+        "10": { role: "assistant", content: [block], model: "m", stopReason: "endTurn" },
         a: { action: "cancel" },
         c: { action: "decline" }
       })
@@ -241,8 +263,13 @@ describe("handlers", () => {
     ["a form without a schema", { method: "elicitation/create", params: { message: "x" } }],
     ["a URL that is none", { method: "elicitation/create", params: { mode: "url", message: "x", url: "no" } }],
     ["a sampling without messages", { method: "sampling/createMessage", params: { maxTokens: 1 } }],
-    ["a sampling without a bound", { method: "sampling/createMessage", params: { messages: [] } }]
-  ])("do not run beside %s", ([_case, broken]) =>
+    ["a sampling without a bound", { method: "sampling/createMessage", params: { messages: [] } }],
+    ["a message of another role", samplingOf({ role: "system", content: block })],
+    ["a message without blocks", samplingOf({ role: "user", content: [] })],
+    ["a block of a sixth kind", samplingOf({ role: "user", content: [block, { type: "resource_link", uri: "a:b" }] })],
+    ["a use of a tool that nothing answers", samplingOf(use)],
+    ["a result of a tool that was not used", samplingOf({ role: "user", content: [result] })]
+  ])(verifies("SAM-4@client")("do not run beside %s"), ([_case, broken]) =>
     Effect.gen(function*() {
       let ran = 0
       const counting = InputHandlers.form(() =>
@@ -276,7 +303,7 @@ describe("handlers", () => {
     ["dies", Effect.die(new Error("boom"))],
     ["gives no answer", Effect.succeed({ action: "maybe" } as unknown as InputHandlers.Elicited)]
   ])(
-    verifies("MRTR-22")("of a question that %s dismisses it, and says so in the log"),
+    verifies("MRTR-22", "GAP-4")("of a question that %s dismisses it, and says so in the log"),
     ([_case, handler]) =>
       Effect.gen(function*() {
         const { layer, lines } = logging()
@@ -299,6 +326,16 @@ describe("handlers", () => {
       roots
     ],
     [
+      "a sampling, whose answer has a block of no message,",
+      Layer.provideMerge(
+        InputHandlers.sampling(() =>
+          Effect.succeed({ role: "assistant" as const, content: [{ type: "resource_link" }], model: "m" })
+        ),
+        everything
+      ),
+      sampling
+    ],
+    [
       "a sampling, whose answer is none,",
       Layer.provideMerge(
         InputHandlers.sampling(() => Effect.succeed({} as unknown as InputHandlers.Sampled)),
@@ -307,7 +344,9 @@ describe("handlers", () => {
       sampling
     ]
   ])(
-    verifies("SAM-10", "MRTR-22")("of %s that fails ends the call, and nothing is sent again"),
+    verifies("SAM-4@client", "SAM-10", "ROOT-2@client", "MRTR-22", "GAP-4")(
+      "of %s that fails ends the call, and nothing is sent again"
+    ),
     ([_case, handlers, request]) =>
       Effect.gen(function*() {
         const { layer, lines } = logging()
@@ -315,7 +354,131 @@ describe("handlers", () => {
         const error = yield* Effect.provide(Effect.flip(client.call(Work, {})), layer)
         assert(error._tag === "McpClientError")
         expect([error.code, requests.length, lines.length]).toEqual(["invalid_input_responses", 1, 1])
+        expect(error.isRetryable({ idempotent: true })).toBe(false)
         expect(error.message).not.toContain("boom")
+      })
+  )
+
+  const fields = {
+    text: { type: "string", minLength: 2, maxLength: 3 },
+    email: { type: "string", format: "email" },
+    uri: { type: "string", format: "uri" },
+    date: { type: "string", format: "date" },
+    time: { type: "string", format: "date-time" },
+    amount: { type: "number", minimum: 0.5, maximum: 1.5 },
+    count: { type: "integer", minimum: 1, maximum: 3 },
+    sure: { type: "boolean" },
+    color: { type: "string", enum: ["red", "blue"] },
+    size: { type: "string", oneOf: [{ const: "s", title: "Small" }] },
+    days: { type: "array", items: { type: "string", enum: ["mo", "tu"] }, minItems: 1, maxItems: 2 },
+    nights: { type: "array", items: { anyOf: [{ const: "fr", title: "Friday" }] } }
+  }
+  const filled = (content: Json.Object, required: ReadonlyArray<string> = []) =>
+    Effect.gen(function*() {
+      const { layer, lines } = logging()
+      const asked = {
+        method: "elicitation/create",
+        params: { message: "Fill in", requestedSchema: { type: "object", properties: fields, required } }
+      }
+      const { client, requests } = yield* handled(
+        InputHandlers.form(() => Effect.succeed(InputHandlers.accept(content))),
+        rounds(asks({ a: asked }), done)
+      )
+      yield* Effect.provide(client.call(Work, {}), layer)
+      return { answer: (sent(requests[1]!)["inputResponses"] as Json.Object)["a"], lines }
+    })
+
+  it.effect.each<Json.Object>([
+    { text: "abc", email: "a@b.c", uri: "a:b", date: "2024-02-29", time: "2024-02-29T10:00:00.5+01:00" },
+    { text: "🌍🌍🌍" },
+    { amount: 0.5, count: 3, sure: false, color: "red", size: "s", days: ["mo", "tu"], nights: [] },
+    { amount: 1.25 },
+    { other: "a field that the form does not name" },
+    {}
+  ])(verifies("ELI-7@client", "GAP-6@client")("send what fits the form: %j"), (content) =>
+    Effect.gen(function*() {
+      const { answer, lines } = yield* filled(content)
+      expect(answer).toEqual({ action: "accept", content })
+      expect(lines).toEqual([])
+    }))
+
+  it.effect.each<readonly [string, Json.Object]>([
+    ["is too short", { text: "a" }],
+    ["is too long", { text: "abcd" }],
+    ["has another type", { text: 1 }],
+    ["has another type", { text: null }],
+    ["has another type", { text: ["ab"] }],
+    ["is no email", { email: "a" }],
+    ["is no uri", { uri: "a" }],
+    ["is no date", { date: "2023-02-29" }],
+    ["is no date-time", { time: "2024-02-29" }],
+    ["is too small", { amount: 0.4 }],
+    ["is too large", { amount: 1.6 }],
+    ["has another type", { count: 1.5 }],
+    ["is too large", { count: 4 }],
+    ["has another type", { sure: "yes" }],
+    ["is no choice", { color: "green" }],
+    ["is no choice", { size: "Small" }],
+    ["has too few choices", { days: [] }],
+    ["has too many choices", { days: ["mo", "tu", "mo"] }],
+    ["is no choice", { days: ["we"] }],
+    ["is no choice", { nights: ["Friday"] }],
+    ["is none of text, number, boolean and a list of texts", { other: { a: 1 } }]
+  ])(verifies("ELI-7@client")("dismiss a form whose answer %s: %j"), ([problem, content]) =>
+    Effect.gen(function*() {
+      const { answer, lines } = yield* filled(content)
+      expect(answer).toEqual({ action: "cancel" })
+      expect(lines[0]).toContain(`the field ${Object.keys(content)[0]} ${problem}`)
+    }))
+
+  it.effect(verifies("ELI-7@client")("dismiss a form whose answer lacks a field"), () =>
+    Effect.gen(function*() {
+      expect((yield* filled({ sure: true }, ["sure"])).answer).toEqual({ action: "accept", content: { sure: true } })
+      const { answer, lines } = yield* filled({ text: "ab" }, ["text", "sure"])
+      expect(answer).toEqual({ action: "cancel" })
+      expect(lines[0]).toContain("the field sure is missing")
+    }))
+
+  it.effect(
+    verifies("ELI-12")("that agree to a visit are asked again, as often as the server wants"),
+    () =>
+      Effect.gen(function*() {
+        let visits = 0
+        const visiting = InputHandlers.url(() => Effect.sync(() => (visits++, InputHandlers.accept())))
+        const { client, requests } = yield* handled(visiting, rounds(asks({ a: url }), asks({ a: url }), done))
+        expect(yield* client.call(Work, {})).toEqual({ did: true })
+        expect([visits, requests.length]).toEqual([2, 3])
+      })
+  )
+
+  it.effect(
+    verifies("SAM-7", "SAM-8")(
+      "of samplings get the bound, the hints in their order and all metadata, and no earlier messages"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const seen: Array<InputHandlers.SamplingRequest> = []
+        const modelPreferences = { hints: [{ name: "small" }, { name: "large" }, { name: "any" }] }
+        const talk = [{ role: "user", content: block }, use, { role: "user", content: [result] }]
+        const first = { method: "sampling/createMessage", params: { messages: talk, maxTokens: 7, modelPreferences } }
+        const { client } = yield* handled(
+          Layer.merge(
+            everything,
+            InputHandlers.sampling((request) =>
+              Effect.sync(() => {
+                seen.push(request)
+                return { role: "assistant" as const, content: block, model: "m" }
+              })
+            )
+          ),
+          rounds(asks({ a: first }), asks({ a: sampling }), done)
+        )
+        yield* client.call(Work, {})
+        expect(seen.map(({ maxTokens, messages }) => [maxTokens, messages])).toEqual([
+          [7, talk],
+          [5, [{ role: "user", content: block }]]
+        ])
+        expect(seen.map(({ modelPreferences }) => modelPreferences)).toEqual([modelPreferences, undefined])
       })
   )
 

@@ -122,6 +122,53 @@ export const sampling = (options: Sampling): InputRequest => ({
   params: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Json.Object
 })
 
+const messageKinds = new Set(["text", "image", "audio", "tool_use", "tool_result"])
+
+/**
+ * Whether it is the content of a message of a sampling: a text, an image, audio, a use of a tool or its result, or several
+ * of them (spec: client/sampling, Message Content).
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isMessageContent = (u: unknown): boolean => {
+  const blocks: ReadonlyArray<unknown> = Array.isArray(u) ? u : [u]
+  return blocks.length > 0 &&
+    blocks.every((block) =>
+      Json.isObject(block as Json.Value) && messageKinds.has(String((block as Json.Object)["type"]))
+    )
+}
+
+/**
+ * What is wrong with the messages of a sampling, if anything: their roles and content, results of tools beside something
+ * else, or uses of tools that the next message does not answer (spec: client/sampling, Message Content Constraints).
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const problemOfMessages = (messages: ReadonlyArray<Json.Object>): string | undefined => {
+  // The uses of tools that the next message has to answer.
+  let open = new Set<Json.Value | undefined>()
+  for (const [at, { content, role }] of messages.entries()) {
+    if (role !== "user" && role !== "assistant") return `message ${at} has another role than user and assistant`
+    if (!isMessageContent(content)) {
+      return `message ${at} has no blocks, or one that is none of ${[...messageKinds].join(", ")}`
+    }
+    const all = (Array.isArray(content) ? content : [content]) as ReadonlyArray<Json.Object>
+    const ids = (type: string, key: string) => all.filter((block) => block["type"] === type).map((block) => block[key])
+    const results = ids("tool_result", "toolUseId")
+    if (results.length > 0 && (role !== "user" || results.length < all.length)) {
+      return `message ${at} has results of tools beside something else`
+    }
+    if (results.length !== open.size || !results.every((id) => open.has(id))) {
+      return `message ${at} does not answer the uses of tools before it`
+    }
+    open = new Set(ids("tool_use", "id"))
+    if (open.size > 0 && role !== "assistant") return `message ${at} uses tools and is not the assistant's`
+  }
+  return open.size > 0 ? "the last message uses tools that nothing answers" : undefined
+}
+
 /**
  * A request for the roots. Deprecated by the revision (SEP-2577), fully functional.
  *

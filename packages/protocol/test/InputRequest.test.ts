@@ -245,3 +245,24 @@ describe("an answer", () => {
     for (const value of [{}, { roots: {} }, { roots: [{}] }]) failure(fits(InputRequest.RootsResult, value))
   })
 })
+
+describe("the messages of a sampling", () => {
+  const text = { type: "text", text: "Hi" }
+
+  it("have content of the five kinds, one block or several", () => {
+    const kinds = ["text", "image", "audio", "tool_use", "tool_result"].map((type) => ({ type }))
+    assert.isTrue(kinds.every(InputRequest.isMessageContent))
+    assert.isTrue(InputRequest.isMessageContent(kinds))
+    for (const content of [undefined, null, "Hi", [], [text, null], { type: "resource_link" }]) {
+      assert.isFalse(InputRequest.isMessageContent(content))
+    }
+  })
+
+  it("answer each use of a tool with the next message", () => {
+    const use = { role: "assistant", content: { type: "tool_use", id: "1" } }
+    const result = { role: "user", content: [{ type: "tool_result", toolUseId: "1" }] }
+    assert.isUndefined(InputRequest.problemOfMessages([{ role: "user", content: text }, use, result]))
+    assert.strictEqual(InputRequest.problemOfMessages([use]), "the last message uses tools that nothing answers")
+    assert.strictEqual(InputRequest.problemOfMessages([result]), "message 0 does not answer the uses of tools before it")
+  })
+})

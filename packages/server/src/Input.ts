@@ -34,7 +34,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { InterruptedBy } from "./internal/interruption.ts"
-import { problemOfMessages } from "./internal/sampling.ts"
 import { Invocation } from "./Invocation.ts"
 
 /**
@@ -148,7 +147,7 @@ export const sample = (
   options: InputRequest.Sampling
 ): Effect.Effect<typeof InputRequest.SamplingResult.Type, never, Invocation> =>
   Effect.suspend(() => {
-    const problem = problemOfMessages(options.messages)
+    const problem = InputRequest.problemOfMessages(options.messages)
     return problem === undefined
       ? answered(key, InputRequest.sampling(options), InputRequest.SamplingResult)
       : Effect.die(new Error(`The input ${JSON.stringify(key)} cannot be sampled: ${problem}`))

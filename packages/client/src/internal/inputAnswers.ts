@@ -15,6 +15,7 @@ import type { InputRequest, InputRequired } from "../CallEnding.ts"
 import * as InputHandlers from "../InputHandlers.ts"
 import * as McpClientError from "../McpClientError.ts"
 import { type Exchange, followed, type Logical, run } from "./exchange.ts"
+import { problemOfContent } from "./formAnswer.ts"
 import type { Responses } from "./inputRounds.ts"
 import { describe } from "./issues.ts"
 import { warn } from "./warn.ts"
@@ -104,15 +105,17 @@ const answerOf = (
     case "form": {
       if (typeof message !== "string") return "a form has no message"
       if (!Json.isObject(requestedSchema)) return "a form has no schema"
-      return elicited(core.label, key, () => handlers.form!({ key, message, requestedSchema, params }), true)
+      return elicited(core.label, key, () => handlers.form!({ key, message, requestedSchema, params }), requestedSchema)
     }
     case "url": {
       if (typeof message !== "string") return "a request to visit a URL has no message"
       if (typeof url !== "string" || !URL.canParse(url)) return "a request to visit a URL has no URL"
-      return elicited(core.label, key, () => handlers.url!({ key, message, url: new URL(url), params }), false)
+      return elicited(core.label, key, () => handlers.url!({ key, message, url: new URL(url), params }))
     }
     case "sampling": {
-      if (!Array.isArray(params["messages"])) return "a sampling has no messages"
+      const { messages } = params
+      if (!Array.isArray(messages) || !messages.every(Json.isObject)) return "a sampling has no messages"
+      if (InputRequests.problemOfMessages(messages) !== undefined) return "the messages of a sampling are not valid"
       if (typeof params["maxTokens"] !== "number") return "a sampling has no `maxTokens`"
       const sampling = { ...params, key, params } as unknown as InputHandlers.SamplingRequest
       return answered(core.label, exchange, key, "sampling", samplingResult, () => handlers.sampling!(sampling))
@@ -139,15 +142,19 @@ const elicited = (
   label: string | undefined,
   key: string,
   handle: () => Effect.Effect<InputHandlers.Elicited, unknown>,
-  isForm: boolean
+  /** Of a form: a visit to a URL has no content. */
+  schema?: Json.Object
 ): Effect.Effect<Json.Object> =>
   Effect.matchCauseEffect(Effect.suspend(handle), {
     onSuccess: (given) => {
-      const answer = isForm ? withoutAbsent(given) : { action: given.action }
+      const answer = schema === undefined ? { action: given.action } : withoutAbsent(given)
       const decoded = elicitResult(answer)
-      return Result.isSuccess(decoded)
-        ? Effect.succeed(answer)
-        : dismissed(label, key, describe("answer", decoded.failure))
+      if (Result.isFailure(decoded)) return dismissed(label, key, describe("answer", decoded.failure))
+      const { action, content } = answer
+      const problem = schema === undefined || action !== "accept"
+        ? undefined
+        : problemOfContent(schema, Json.isObject(content) ? content : {})
+      return problem === undefined ? Effect.succeed(answer) : dismissed(label, key, problem)
     },
     onFailure: (cause) => Cause.hasInterruptsOnly(cause) ? Effect.interrupt : dismissed(label, key, Cause.pretty(cause))
   })
@@ -176,8 +183,9 @@ const answered = (
       const answer = withoutAbsent(given)
       const decoded = decode(answer)
       if (Result.isFailure(decoded)) return refused(describe("answer", decoded.failure))
-      return method === "roots" && !areFiles(answer["roots"])
-        ? refused("a root is no file: URI")
+      if (method === "roots" && !areFiles(answer["roots"])) return refused("a root is no file: URI")
+      return method === "sampling" && !InputRequests.isMessageContent(answer["content"])
+        ? refused("the content is no message's")
         : Effect.succeed(answer)
     },
     onFailure: (cause) => Cause.hasInterruptsOnly(cause) ? Effect.interrupt : refused(Cause.pretty(cause))

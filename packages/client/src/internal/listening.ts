@@ -145,7 +145,9 @@ class Listener implements Subscription.Subscription {
       const notify = ({ method, params }: JsonRpc.Notification, id: JsonRpc.RequestId): void => {
         if (method === names.cancelled) {
           // A server may tear a stream down this way too (spec: basic/patterns/cancellation).
-          if (params["requestId"] === id) Deferred.doneUnsafe(stopped, isOpen ? Effect.void : Effect.fail(unopened()))
+          if (params["requestId"] !== id) return
+          const told = logReason(this.#logical.core.label, params["reason"])
+          Deferred.doneUnsafe(stopped, isOpen ? told : Effect.andThen(told, Effect.fail(unopened())))
           return
         }
         if (subscriptionOf(params) !== id) {
@@ -187,6 +189,13 @@ class Listener implements Subscription.Subscription {
     Deferred.doneUnsafe(this.#opened, Effect.void)
   }
 }
+
+/** What the server says of it, as far as a log can hold it. */
+const logReason = (label: string | undefined, reason: Json.Value | undefined): Effect.Effect<void> =>
+  Effect.logInfo("The server cancelled a subscription", {
+    ...(label === undefined ? {} : { client: label }),
+    ...(typeof reason === "string" ? { reason: reason.slice(0, 200) } : {})
+  })
 
 /** Whether opening it again can help: not after a deadline, which is the same for every attempt. */
 const wasLost = (error: Error): boolean =>
