@@ -9,7 +9,9 @@ import { Transport } from "@fairlead/protocol/Transport"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 
 const continuation: Continuation.Continuation = {
   method: "tools/call",
@@ -68,6 +70,21 @@ describe("over stdio", () => {
     })
     return yield* McpClient.make({ inputMethods: ["form"] }).pipe(Effect.provideService(Transport, service))
   })
+
+  /** A process of its own that resumes; what it prints. */
+  const elsewhere = (continuation: Continuation.Continuation, name: string) =>
+    Effect.promise(() => {
+      const program = fileURLToPath(new URL("fixtures/resume.ts", import.meta.url))
+      const server = [process.execPath, "--conditions=@fairlead/source", fixture, "7"]
+      return promisify(execFile)(process.execPath, [
+        "--conditions=@fairlead/source",
+        program,
+        Continuation.toText(continuation),
+        name,
+        ...server
+      ])
+    }).pipe(Effect.map(({ stdout }) => stdout))
+
   const accept = (name: string) => ({ action: "accept", content: { name } })
 
   it.live(
@@ -88,6 +105,21 @@ describe("over stdio", () => {
         const ending = yield* third.resume("greet", again.continuation, { second: accept("Bob") })
         assert(ending._tag === "Succeeded")
         expect(ending.content[0]).toMatchObject({ text: expect.stringMatching(/^Ada and Bob, since \d+$/) })
+      }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live(
+    verifies("client/promise/resume_more_rounds", "client/resume")(
+      "a call is gone on with by other processes, round by round"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const paused = yield* Effect.flatMap(replica, (client) => client.callDiscovered("greet", {}))
+        assert(paused._tag === "InputRequired")
+        const again = Result.getOrThrow(Continuation.fromText(yield* elsewhere(paused.continuation, "Ada")))
+        expect([Object.keys(again.requests), again.correlation]).toEqual([["second"], paused.continuation.correlation])
+        const ending = JSON.parse(yield* elsewhere(again, "Bob"))
+        expect(ending.content[0].text).toMatch(/^Ada and Bob, since \d+$/)
       }).pipe(Effect.provide(NodeServices.layer))
   )
 })

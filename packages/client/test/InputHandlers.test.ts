@@ -733,7 +733,9 @@ describe("a server in this process", () => {
   const answering = InputHandlers.form(({ key }) => Effect.succeed(InputHandlers.accept({ name: key })))
 
   it.effect(
-    verifies("snodo/promise/input_on_all_kinds", "PAT-2")("is answered on tools, prompts and reads alike"),
+    verifies("snodo/promise/input_on_all_kinds", "PAT-2", "client/promise/same_definition")(
+      "is answered on tools, prompts and reads alike"
+    ),
     () =>
       Effect.gen(function*() {
         const client = yield* McpClient.McpClient

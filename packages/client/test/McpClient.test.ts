@@ -37,7 +37,9 @@ describe("McpClient", () => {
         "BASE-2",
         "BASE-4",
         "VER-1",
-        "client/default/input_methods"
+        "client/default/input_methods",
+        "snodo/connect/custom",
+        "TR-3"
       )(
         "version, capabilities and the client's name, on every request"
       ),
@@ -127,7 +129,8 @@ describe("McpClient", () => {
         "client/promise/correlation_in_meta",
         "client/promise/correlation_header",
         "client/promise/correlation_minted",
-        "client/error_correlation"
+        "client/error_correlation",
+        "TOOL-16@client"
       )("the correlation is the call's or minted, in both carriers, and in the error"),
       () =>
         Effect.gen(function*() {
@@ -183,18 +186,21 @@ describe("McpClient", () => {
         })
     )
 
-    it.effect("metadata of the caller's goes along, and never replaces what the protocol says", () =>
-      Effect.gen(function*() {
-        const { client, requests } = yield* scripted(results(() => hits()))
-        yield* client.call(Search, { query: "a" }).pipe(
-          Call.withMeta({ "com.example/tenant": { id: 7 }, plain: true, [Call.metaKeys.correlation]: "mine" }),
-          Call.withCorrelation("order-42")
-        )
-        const meta = metaOf(requests[0]!)
-        expect(meta["com.example/tenant"]).toEqual({ id: 7 })
-        expect(meta["plain"]).toBe(true)
-        expect(meta[Call.metaKeys.correlation]).toBe("order-42")
-      }))
+    it.effect(
+      verifies("META-5@client")("metadata of the caller's goes along, and never replaces what the protocol says"),
+      () =>
+        Effect.gen(function*() {
+          const { client, requests } = yield* scripted(results(() => hits()))
+          yield* client.call(Search, { query: "a" }).pipe(
+            Call.withMeta({ "com.example/tenant": { id: 7 }, plain: true, [Call.metaKeys.correlation]: "mine" }),
+            Call.withCorrelation("order-42")
+          )
+          const meta = metaOf(requests[0]!)
+          expect(meta["com.example/tenant"]).toEqual({ id: 7 })
+          expect(meta["plain"]).toBe(true)
+          expect(meta[Call.metaKeys.correlation]).toBe("order-42")
+        })
+    )
 
     it.effect.each<readonly [string, Json.Object]>([
       ["a reserved key", { [key.protocolVersion]: "1" }],
@@ -206,7 +212,7 @@ describe("McpClient", () => {
       ["a progress token that is none", { progressToken: 1.5 }],
       ["a null progress token", { progressToken: null }]
     ])(
-      verifies("META-1", "META-3", "META-4")("metadata with %s is refused and nothing is sent"),
+      verifies("META-1", "META-3", "META-4", "META-5@client")("metadata with %s is refused and nothing is sent"),
       ([_name, meta]) =>
         Effect.gen(function*() {
           const { client, requests } = yield* scripted(results(() => hits()))
@@ -372,7 +378,7 @@ describe("McpClient", () => {
       }))
 
     it.effect(
-      verifies("BASE-10", "BASE-21")("an absent result type is complete, members not known are ignored"),
+      verifies("BASE-10", "BASE-21", "GAP-2")("an absent result type is complete, members not known are ignored"),
       () =>
         Effect.gen(function*() {
           const { client } = yield* scripted(results(() => ({
@@ -463,7 +469,7 @@ describe("McpClient", () => {
     ]
 
     it.effect.each(rows)(
-      verifies("BASE-8@client", "BASE-9", "client/reason/malformed_response", "TOOL-7@client")("%s"),
+      verifies("BASE-8@client", "BASE-9", "client/reason/malformed_response", "TOOL-7@client", "TOOL-16@client")("%s"),
       ([_name, result]) =>
         Effect.gen(function*() {
           const { client } = yield* scripted(results(() => result))
@@ -545,7 +551,9 @@ describe("McpClient", () => {
         "client/discovery/server_info",
         "client/discovery/supported_versions",
         "client/discovery/capabilities",
-        "client/discovery/instructions"
+        "client/discovery/instructions",
+        "client/type/server_info",
+        "snodo/discover"
       )("gives versions, capabilities, instructions and the server's name"),
       () =>
         Effect.gen(function*() {
@@ -667,7 +675,8 @@ describe("McpClient", () => {
         "client/type/config_field",
         "client/config_field/request_timeout",
         "client/config_field/listing_limits",
-        "client/reason/invalid_config"
+        "client/reason/invalid_config",
+        "client/type/config"
       )("%s is refused: %j"),
       ([field, options]) =>
         Effect.gen(function*() {
@@ -695,8 +704,10 @@ describe("McpClient", () => {
       Layer.succeed(Transport, {
         name: "x",
         hasHeaders: false,
-        send: (request) => Effect.sync(() => success(request, hits(title)))
+        // What they call themselves is no help.
+        send: (request) => Effect.sync(() => success(request, { ...hits(title), _meta: { [key.serverInfo]: info } }))
       })
+    const info = { name: "same", version: "1.0.0" }
 
     it.effect(verifies("client/connect")("gives the service"), () =>
       Effect.gen(function*() {
@@ -704,7 +715,7 @@ describe("McpClient", () => {
         expect(yield* client.call(Search, { query: "a" })).toEqual({ titles: ["one"] })
       }).pipe(Effect.provide(McpClient.layer().pipe(Layer.provide(answering("one"))))))
 
-    it.effect("several servers live under tags of the user's own", () => {
+    it.effect(verifies("TOOL-5@client")("several servers live under tags of the user's own"), () => {
       class Docs extends Context.Service<Docs, McpClient.Client>()("test/Docs") {}
       class Deploys extends Context.Service<Deploys, McpClient.Client>()("test/Deploys") {}
       return Effect.gen(function*() {

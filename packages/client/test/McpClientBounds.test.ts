@@ -58,7 +58,8 @@ describe("deadline and timeout", () => {
       "CAN-9@client",
       "snodo/default/timeout",
       "snodo/error/timeout",
-      "client/kind/timeout"
+      "client/kind/timeout",
+      "TOOL-16@client"
     )("without a deadline: 30 seconds"),
     () =>
       Effect.gen(function*() {
@@ -365,7 +366,8 @@ describe("handles", () => {
     verifies(
       "client/promise/views_share_connection",
       "client/with_correlation",
-      "client/with_idempotency_key"
+      "client/with_idempotency_key",
+      "client/type/client"
     )("carry what they were made with, over the same connection"),
     () =>
       Effect.gen(function*() {

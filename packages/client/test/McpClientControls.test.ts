@@ -197,7 +197,7 @@ describe("traces", () => {
   const traceOf = (request: Outgoing) => metaOf(request)[Revision.meta.traceparent]
 
   it.effect(
-    verifies("META-16")("the current span travels, and nothing where there is none"),
+    verifies("META-16", "META-5@client")("the current span travels, and nothing where there is none"),
     () =>
       Effect.gen(function*() {
         const { client, requests } = yield* scripted(results(() => hits("a")))

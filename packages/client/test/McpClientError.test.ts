@@ -110,7 +110,11 @@ describe("McpClientError", () => {
       "client/promise/retryable_not_sent",
       "client/promise/retryable_idempotent",
       "client/promise/retryable_429_503",
-      "client/promise/retryable_refused"
+      "client/promise/retryable_refused",
+      "client/type/error",
+      "client/type/evidence",
+      "client/kind/invalid_input",
+      "snodo/error/transport_kind"
     )("%s: kind, evidence, code and retryability"),
     (code, { evidence, kind, reason, retryable }) => {
       const error = McpClientError.make(reason, "order-42")
@@ -119,6 +123,17 @@ describe("McpClientError", () => {
       expect(error.isRetryable({ idempotent: true })).toBe(retryable[1])
       expect(error.correlation).toBe("order-42")
       expect(error.reason).toBe(reason)
+    }
+  )
+
+  it(
+    verifies("BASE-15@client", "snodo/error/transport_kind")(
+      "a failure that is no server's has words for a code, no number of JSON-RPC"
+    ),
+    () => {
+      for (const { code, reason } of rows.filter(({ reason }) => reason._tag !== "RpcError")) {
+        expect(code).toMatch(reason._tag === "HttpStatus" ? /^http_status\.\d{3}$/ : /^[a-z_]+(?:\.[a-z_]+)?$/)
+      }
     }
   )
 

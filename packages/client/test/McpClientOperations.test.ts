@@ -85,7 +85,8 @@ describe("lists", () => {
       "snodo/page/items",
       "snodo/page/next_cursor",
       "snodo/page/result",
-      "PAGE-2"
+      "PAGE-2",
+      "STATE-5@client"
     )("are paged by hand, with the whole result"),
     () =>
       Effect.gen(function*() {
@@ -442,7 +443,7 @@ describe("tools known at run time", () => {
       : { tools: [{ name: "a", inputSchema: schema }] }
 
   it.effect(
-    verifies("snodo/promise/param_headers_self_heal", "HDR-19")(
+    verifies("snodo/promise/param_headers_self_heal", "HDR-19", "HDR-18")(
       "that miss the header of an argument are looked up and called once more"
     ),
     () =>

@@ -232,20 +232,38 @@ describe("limits", () => {
       expect(error.reason.limit).toBe(1024 * 1024)
     }))
 
-  it.live("a line over the limit fails its call by the id in its head, and the next line is read", () =>
-    Effect.gen(function*() {
-      const { ask, client } = yield* spawn({ maxLineBytes: 10_000 })
-      const waiting = yield* Effect.forkChild(ask("hold"))
-      yield* Effect.sleep("20 millis")
-      for (const query of ["size 10001", "size 500000"]) {
-        const error = yield* failure(client.callResult(Search, { query }))
+  it.live(
+    verifies("snodo/option/max_line_bytes", "snodo/promise/long_line_times_out")(
+      "a line over the limit fails its call by the id in its head, and the next line is read"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const { ask, client } = yield* spawn({ maxLineBytes: 10_000 })
+        const waiting = yield* Effect.forkChild(ask("hold"))
+        yield* Effect.sleep("20 millis")
+        for (const query of ["size 10001", "size 500000"]) {
+          const error = yield* failure(client.callResult(Search, { query }))
+          assert(error.reason._tag === "ResponseTooLarge")
+          expect(error.reason.limit).toBe(10_000)
+        }
+        expect(waiting.pollUnsafe()).toBeUndefined()
+        expect(yield* ask("release")).toEqual(["released"])
+        yield* Fiber.join(waiting)
+      })
+  )
+
+  it.live(
+    verifies("snodo/default/max_line_bytes")("a line may have 16 MiB unless said otherwise"),
+    () =>
+      Effect.gen(function*() {
+        const limit = 16 * 1024 * 1024
+        const { ask, client } = yield* spawn({ maxResponseBytes: 2 * limit })
+        expect(yield* ask(`size ${limit}`)).toEqual(["a"])
+        const error = yield* failure(client.callResult(Search, { query: `size ${limit + 1}` }))
         assert(error.reason._tag === "ResponseTooLarge")
-        expect(error.reason.limit).toBe(10_000)
-      }
-      expect(waiting.pollUnsafe()).toBeUndefined()
-      expect(yield* ask("release")).toEqual(["released"])
-      yield* Fiber.join(waiting)
-    }))
+        expect(error.reason.limit).toBe(limit)
+      })
+  )
 
   it.live("a line over the limit without an id in its head fails the only call, or all", () =>
     Effect.gen(function*() {
@@ -295,6 +313,21 @@ describe("ends of a call", () => {
           expect(errors().split("cancelled").length).toBe(4)
         }).pipe(Effect.provide(layer))
         expect(lines).toEqual([])
+      })
+  )
+
+  it.live(
+    verifies("snodo/promise/stdio_progress_failure_cancels")("a progress handler that dies tells the server, once"),
+    () =>
+      Effect.gen(function*() {
+        const { ask, client, errors } = yield* spawn()
+        const exit = yield* Effect.exit(
+          client.callResult(Search, { query: "progress-hold" }).pipe(Call.withProgress(() => Effect.die("handler")))
+        )
+        expect(exit).toEqual(Exit.die("handler"))
+        yield* until(() => errors().includes("cancelled"))
+        expect(yield* ask("echo a")).toEqual(["a"])
+        expect(errors()).toMatch(/^cancelled \d+ reason,requestId\n$/)
       })
   )
 
@@ -427,26 +460,29 @@ describe("the child", () => {
       })
   )
 
-  it.live("gets a safe environment, what is added to it, or all of it", () =>
-    Effect.gen(function*() {
-      process.env["FAIRLEAD_TEST_SECRET"] = "s3cret"
-      const safe = yield* spawn()
-      const names = yield* safe.ask("env")
-      expect(names).toContain("PATH")
-      expect(names).not.toContain("FAIRLEAD_TEST_SECRET")
-      const more = yield* spawn({ env: { ADDED: "1", TOKEN: Redacted.make("t"), PATH: undefined } })
-      const added = yield* more.ask("env")
-      expect(added).toContain("ADDED")
-      expect(added).toContain("TOKEN")
-      expect(added).not.toContain("PATH")
-      const extended = yield* spawn({ extendEnv: true, env: { ADDED: "1" } })
-      const all = yield* extended.ask("env")
-      expect(all).toContain("FAIRLEAD_TEST_SECRET")
-      expect(all).toContain("ADDED")
-      delete process.env["FAIRLEAD_TEST_SECRET"]
-    }))
+  it.live(
+    verifies("TR-4", "snodo/option/env")("gets a safe environment, what is added to it, or all of it"),
+    () =>
+      Effect.gen(function*() {
+        process.env["FAIRLEAD_TEST_SECRET"] = "s3cret"
+        const safe = yield* spawn()
+        const names = yield* safe.ask("env")
+        expect(names).toContain("PATH")
+        expect(names).not.toContain("FAIRLEAD_TEST_SECRET")
+        const more = yield* spawn({ env: { ADDED: "1", TOKEN: Redacted.make("t"), PATH: undefined } })
+        const added = yield* more.ask("env")
+        expect(added).toContain("ADDED")
+        expect(added).toContain("TOKEN")
+        expect(added).not.toContain("PATH")
+        const extended = yield* spawn({ extendEnv: true, env: { ADDED: "1" } })
+        const all = yield* extended.ask("env")
+        expect(all).toContain("FAIRLEAD_TEST_SECRET")
+        expect(all).toContain("ADDED")
+        delete process.env["FAIRLEAD_TEST_SECRET"]
+      })
+  )
 
-  it.live("runs where it is told to", () =>
+  it.live(verifies("snodo/option/cd")("runs where it is told to"), () =>
     Effect.gen(function*() {
       const directory = fs.realpathSync(os.tmpdir())
       const { ask } = yield* spawn({ cwd: directory })
@@ -532,7 +568,9 @@ describe("closing", () => {
     ["is killed when it ignores that too", ["--ignore-eof", "--ignore-term"], 2],
     ["is killed when it reads nothing", ["--deaf", "--ignore-term"], 2]
   ])(
-    verifies("STDIO-7", "client/promise/close_child", "snodo/promise/stdio_close_stdin")("a child %s (%j)"),
+    verifies("STDIO-7", "client/promise/close_child", "snodo/promise/stdio_close_stdin", "snodo/promise/stdio_owner")(
+      "a child %s (%j)"
+    ),
     ([_name, args, waits]) =>
       Effect.gen(function*() {
         const before = process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length

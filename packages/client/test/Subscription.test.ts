@@ -23,6 +23,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
@@ -84,7 +85,8 @@ describe("opening", () => {
       "client/type/subscription",
       "snodo/promise/listen_not_delivered",
       "SUB-1",
-      "SUB-4"
+      "SUB-4",
+      "GAP-20@client"
     )("waits for the acknowledgement, and gives what of the filter is honoured"),
     () =>
       Effect.gen(function*() {
@@ -93,6 +95,7 @@ describe("opening", () => {
         const fiber = yield* Effect.forkChild(server.client.listen(filter))
         yield* turns
         expect(server.requests.length).toBe(1)
+        expect(Number.isSafeInteger(server.last.id) && Number(server.last.id) > 0).toBe(true)
         expect(server.last.params["notifications"]).toEqual({
           toolsListChanged: true,
           resourcesListChanged: true,
@@ -247,7 +250,9 @@ describe("ending", () => {
     })
 
   it.effect(
-    verifies("SUB-8", "SUB-9", "client/promise/next_terminal_releases")("by the server is the end of the stream"),
+    verifies("SUB-8", "SUB-9", "client/promise/next_terminal_releases", "GAP-1@client")(
+      "by the server is the end of the stream"
+    ),
     () =>
       Effect.gen(function*() {
         const server = yield* listening()
@@ -263,7 +268,27 @@ describe("ending", () => {
       })
   )
 
-  it.effect("by a loss fails, after what came before it", () =>
+  it.effect(
+    verifies("CAN-8@client")("by a cancellation is logged with the reason, as far as a line holds it"),
+    () =>
+      Effect.gen(function*() {
+        const lines: Array<string> = []
+        const logger = Logger.layer([Logger.make(({ message }) => void lines.push(JSON.stringify(message)))])
+        const server = yield* listening({ label: "docs" })
+        for (const reason of ["maintenance", "x".repeat(1000), undefined]) {
+          const subscription = yield* Effect.provide(server.client.listen(all), logger)
+          const params = { requestId: server.last.id, ...(reason === undefined ? {} : { reason }) }
+          server.last.notify({ _tag: "Notification", method: names.cancelled, params: params as Json.Object })
+          expect(yield* endOf(subscription)).toBe("done")
+        }
+        const [first, second, third] = lines.map((line) => JSON.parse(line)[1])
+        expect(first).toEqual({ client: "docs", reason: "maintenance" })
+        expect(second.reason.length).toBe(200)
+        expect(third).toEqual({ client: "docs" })
+      })
+  )
+
+  it.effect(verifies("GAP-1@client")("by a loss fails, after what came before it"), () =>
     Effect.gen(function*() {
       const server = yield* listening()
       const subscription = yield* server.client.listen(all)
@@ -420,16 +445,19 @@ describe("over each transport", () => {
     expect(yield* Stream.runCollect(subscription.stream)).toEqual([])
   })
 
-  it.live(verifies("SUB-5", "SUB-6")("stdio, several at once beside calls"), () =>
-    Effect.gen(function*() {
-      const fixture = new URL("../../node/test/fixtures/listenServer.ts", import.meta.url)
-      const service = yield* StdioTransport.make({
-        command: process.execPath,
-        args: ["--conditions=@fairlead/source", fileURLToPath(fixture)]
-      })
-      const client = yield* McpClient.make().pipe(Effect.provideService(Transport, service))
-      yield* script(client, Effect.orDie(client.callDiscovered("change", { what: "stop" })))
-    }).pipe(Effect.provide(NodeServices.layer)))
+  it.live(
+    verifies("SUB-5", "SUB-6", "snodo/promise/same_functions_three_connections")("stdio, several at once beside calls"),
+    () =>
+      Effect.gen(function*() {
+        const fixture = new URL("../../node/test/fixtures/listenServer.ts", import.meta.url)
+        const service = yield* StdioTransport.make({
+          command: process.execPath,
+          args: ["--conditions=@fairlead/source", fileURLToPath(fixture)]
+        })
+        const client = yield* McpClient.make().pipe(Effect.provideService(Transport, service))
+        yield* script(client, Effect.orDie(client.callDiscovered("change", { what: "stop" })))
+      }).pipe(Effect.provide(NodeServices.layer))
+  )
 
   /** A server that is told of changes by a tool, and the script of its client. */
   const local = () => {
@@ -446,12 +474,12 @@ describe("over each transport", () => {
     return { program, server }
   }
 
-  it.live("in process", () => {
+  it.live(verifies("snodo/promise/same_functions_three_connections")("in process"), () => {
     const { program, server } = local()
     return program.pipe(Effect.provide(TestClient.layer(server)))
   })
 
-  it.live("HTTP, an endpoint behind a listener", () => {
+  it.live(verifies("snodo/promise/same_functions_three_connections")("HTTP, an endpoint behind a listener"), () => {
     const { program, server } = local()
     const listener = HttpRouter.serve(HttpApp.route("/mcp"), { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provideMerge(
@@ -466,25 +494,29 @@ describe("over each transport", () => {
     return program.pipe(Effect.provide(client.pipe(Layer.provideMerge(listener), Layer.provideMerge(server))))
   })
 
-  it.live("HTTP, where a stream is longer than any answer may be, and closing it closes the response", () =>
-    Effect.gen(function*() {
-      const target = yield* peer((request, response) => {
-        if (request.message.method !== Revision.method.listen) return json(response, result(request))
-        const meta = { _meta: { [Revision.meta.subscriptionId]: request.message.id } }
-        const say = (method: string, params: object = {}) =>
-          response.write(event({ jsonrpc: "2.0", method, params: { ...params, ...meta } }))
-        events(response)
-        response.write(": comment\n\n")
-        say(names.acknowledged, { notifications: filter })
-        for (let i = 0; i < 100; i++) say(names.resourceUpdated, { uri: `docs://manual/${i}` })
+  it.live(
+    verifies("SUB-12@client")(
+      "HTTP, where a stream is longer than any answer may be, and closing it closes the response"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const target = yield* peer((request, response) => {
+          if (request.message.method !== Revision.method.listen) return json(response, result(request))
+          const meta = { _meta: { [Revision.meta.subscriptionId]: request.message.id } }
+          const say = (method: string, params: object = {}) =>
+            response.write(`: alive\n\n${event({ jsonrpc: "2.0", method, params: { ...params, ...meta } })}`)
+          events(response)
+          say(names.acknowledged, { notifications: filter })
+          for (let i = 0; i < 100; i++) say(names.resourceUpdated, { uri: `docs://manual/${i}` })
+        })
+        const client = yield* clientOf(target.url, { maxResponseBytes: 1000, maxStreamBytes: 2000 })
+        const scope = yield* Scope.make()
+        const subscription = yield* Scope.provide(client.listen(filter), scope)
+        expect((yield* Stream.runCollect(Stream.take(subscription.stream, 100))).length).toBe(100)
+        expect(yield* client.call(Search, { query: "a" })).toEqual({ titles: ["a"] })
+        yield* Scope.close(scope, Exit.void)
+        yield* Effect.promise(() => target.received[0]!.closed)
+        yield* until(() => target.received.length === 2)
       })
-      const client = yield* clientOf(target.url, { maxResponseBytes: 1000, maxStreamBytes: 2000 })
-      const scope = yield* Scope.make()
-      const subscription = yield* Scope.provide(client.listen(filter), scope)
-      expect((yield* Stream.runCollect(Stream.take(subscription.stream, 100))).length).toBe(100)
-      expect(yield* client.call(Search, { query: "a" })).toEqual({ titles: ["a"] })
-      yield* Scope.close(scope, Exit.void)
-      yield* Effect.promise(() => target.received[0]!.closed)
-      yield* until(() => target.received.length === 2)
-    }))
+  )
 })

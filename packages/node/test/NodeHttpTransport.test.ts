@@ -144,7 +144,7 @@ describe("connections", () => {
     }))
 
   it.live(
-    verifies("client/with_connect_timeout", "client/default/connect_timeout")(
+    verifies("client/with_connect_timeout", "client/default/connect_timeout", "snodo/option/connect_timeout")(
       "`connectTimeout` bounds the handshake too: nothing was sent"
     ),
     () =>
@@ -236,7 +236,9 @@ describe("certificates", () => {
     })
 
   it.live(
-    verifies("client/with_ca_cert_file")("an authority of one's own is trusted when its file is given"),
+    verifies("client/with_ca_cert_file", "snodo/option/ssl")(
+      "an authority of one's own is trusted when its file is given"
+    ),
     () =>
       Effect.gen(function*() {
         const url = yield* serving(authority.issue(["127.0.0.1"]))
@@ -249,7 +251,7 @@ describe("certificates", () => {
   )
 
   it.live.each(["none", "of another", "for another name"] as const)(
-    "a server that is not trusted gets nothing: %s",
+    verifies("snodo/option/ssl")("a server that is not trusted gets nothing: %s"),
     (which) =>
       Effect.gen(function*() {
         const url = yield* serving(authority.issue([which === "for another name" ? "192.0.2.1" : "127.0.0.1"]))

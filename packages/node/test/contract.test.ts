@@ -1,6 +1,7 @@
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { afterAll, describe, it } from "@effect/vitest"
 import { HttpTransport, StdioTransport } from "@fairlead/client"
+import { verifies } from "@fairlead/conformance/verifies"
 import { NodeHttpTransport, NodeMcpEndpoint } from "@fairlead/node"
 import { InProcess, WebHandler } from "@fairlead/server"
 import { ContractServer, RawPeer, TransportContract } from "@fairlead/testing"
@@ -8,7 +9,33 @@ import { Effect, Layer } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { fixture, layerFetch, layerNothing, layerRouter, Url } from "./support/servers.ts"
 
-const runner = { afterAll, describe, it }
+/** What cases show, whatever the transport; what only some transports show, by the name of the suite. */
+const shown: Readonly<Record<string, ReadonlyArray<string>>> = {
+  sequence: [
+    "client/promise/three_transports",
+    "snodo/promise/same_functions_three_connections",
+    "TR-3",
+    "BASE-1@client"
+  ],
+  discovery: ["client/promise/three_transports", "snodo/promise/same_functions_three_connections"],
+  concurrency: ["snodo/promise/shared_by_many"],
+  "typed-failure": ["client/promise/same_definition"],
+  "fresh-call": ["client/promise/idempotency_key_at_handler", "client/promise/correlation_reaches_server", "TR-3"],
+  correlation: ["client/promise/correlation_reaches_server"],
+  progress: ["BASE-1@client", "snodo/request_option/progress"],
+  interruption: ["BASE-1@client"]
+}
+
+const tagged = (title: string): string => {
+  const claims = shown[TransportContract.cases.find((one) => one.title === title)?.id ?? ""]
+  return claims === undefined ? title : verifies(...claims)(title)
+}
+
+const runner: TransportContract.Runner = {
+  afterAll,
+  describe,
+  it: Object.assign((title: string, body: () => Promise<void>) => it(tagged(title), body), { skip: it.skip })
+}
 
 const resources = () =>
   process.getActiveResourcesInfo().filter((kind) => /^(TCP|Process|Pipe)/.test(kind) && kind !== "PipeWrap")

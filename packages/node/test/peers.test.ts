@@ -5,6 +5,7 @@
 import { NodeHttpServer, NodeServices } from "@effect/platform-node"
 import { afterAll, assert, expect, layer } from "@effect/vitest"
 import { CallOutput, InputHandlers, McpClient, McpClientError, StdioTransport, Subscription } from "@fairlead/client"
+import { verifies } from "@fairlead/conformance/verifies"
 import { NodeHttpTransport } from "@fairlead/node"
 import { Call, type Transport } from "@fairlead/protocol"
 import { Wire } from "@fairlead/testing"
@@ -235,6 +236,17 @@ const operations: { readonly [name: string]: Operation } = {
   })
 }
 
+/** The message patterns, each with a server of somebody else's. */
+const shown: Readonly<Record<string, ReadonlyArray<string>>> = {
+  call: ["BASE-1@client"],
+  progress: ["BASE-1@client"],
+  cancel: ["BASE-1@client"],
+  resume: ["BASE-1@client"],
+  listen: ["BASE-1@client"]
+}
+
+const titleOf = (name: string) => shown[name] === undefined ? name : verifies(...shown[name])(name)
+
 const cells = new Map<string, string>()
 
 for (const peer of peers) {
@@ -250,7 +262,7 @@ for (const peer of peers) {
     (it) => {
       for (const [name, operation] of Object.entries(operations)) {
         const limit = peer.limits?.[name]
-        it.effect(limit === undefined ? name : `${name}: ${limit}`, () =>
+        it.effect(limit === undefined ? titleOf(name) : `${name}: ${limit}`, () =>
           Effect.gen(function*() {
             const exit = yield* Effect.exit(operation(yield* McpClient.McpClient))
             cells.set(`${peer.name}/${peer.over}/${name}`, exit._tag === "Success" ? "yes" : limit ?? "FAILED")

@@ -103,32 +103,35 @@ describe("HttpRules", () => {
   describe("plans", () => {
     const property = (schema: Json.Object) => ({ type: "object", properties: { region: schema } })
 
-    it(verifies("HDR-12")("strings, integers and booleans that properties alone lead to have headers"), () => {
-      const plan = success(HttpRules.plan({
-        type: "object",
-        properties: {
-          region: { type: "string", "x-mcp-header": "Region" },
-          count: { type: "integer", "x-mcp-header": "X-Count" },
-          where: {
-            type: "object",
-            properties: {
-              deep: { type: "object", properties: { dry: { type: "boolean", "x-mcp-header": "!#$%&'*+-.^_`|~9a" } } }
-            }
-          },
-          default: { type: "string", "x-mcp-header": "D" },
-          properties: { type: "object", properties: { items: { type: "string", "x-mcp-header": "I" } } },
-          "x-mcp-header": { type: "string" },
-          plain: { type: "number" }
-        }
-      }))
-      assert.deepStrictEqual(plan as unknown, [
-        { header: "mcp-param-region", path: ["region"], type: "string" },
-        { header: "mcp-param-x-count", path: ["count"], type: "integer" },
-        { header: "mcp-param-!#$%&'*+-.^_`|~9a", path: ["where", "deep", "dry"], type: "boolean" },
-        { header: "mcp-param-d", path: ["default"], type: "string" },
-        { header: "mcp-param-i", path: ["properties", "items"], type: "string" }
-      ])
-    })
+    it(
+      verifies("HDR-12", "GAP-15")("strings, integers and booleans that properties alone lead to have headers"),
+      () => {
+        const plan = success(HttpRules.plan({
+          type: "object",
+          properties: {
+            region: { type: "string", "x-mcp-header": "Region" },
+            count: { type: "integer", "x-mcp-header": "X-Count" },
+            where: {
+              type: "object",
+              properties: {
+                deep: { type: "object", properties: { dry: { type: "boolean", "x-mcp-header": "!#$%&'*+-.^_`|~9a" } } }
+              }
+            },
+            default: { type: "string", "x-mcp-header": "D" },
+            properties: { type: "object", properties: { items: { type: "string", "x-mcp-header": "I" } } },
+            "x-mcp-header": { type: "string" },
+            plain: { type: "number" }
+          }
+        }))
+        assert.deepStrictEqual(plan as unknown, [
+          { header: "mcp-param-region", path: ["region"], type: "string" },
+          { header: "mcp-param-x-count", path: ["count"], type: "integer" },
+          { header: "mcp-param-!#$%&'*+-.^_`|~9a", path: ["where", "deep", "dry"], type: "boolean" },
+          { header: "mcp-param-d", path: ["default"], type: "string" },
+          { header: "mcp-param-i", path: ["properties", "items"], type: "string" }
+        ])
+      }
+    )
 
     it.each(
       [
@@ -156,7 +159,7 @@ describe("HttpRules", () => {
       ["number", "object", "array", "null", ["string", "null"], ["string"], undefined] satisfies ReadonlyArray<
         Json.Value | undefined
       >
-    )(verifies("HDR-12")("an annotation on the type %j is refused"), (type) => {
+    )(verifies("HDR-12", "GAP-14")("an annotation on the type %j is refused"), (type) => {
       const schema = { ...(type === undefined ? {} : { type }), "x-mcp-header": "Region" }
       assert.deepStrictEqual(failure(HttpRules.plan(property(schema))), {
         path: "region",

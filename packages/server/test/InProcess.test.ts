@@ -53,7 +53,14 @@ const connect = <A, E, R>(
 
 describe("the in-process transport", () => {
   it.effect(
-    verifies("PAT-2@server", "TR-1", "TR-3")("carries requests and answers as they would travel"),
+    verifies(
+      "PAT-2@server",
+      "TR-1",
+      "TR-3",
+      "client/in_process",
+      "snodo/direct",
+      "client/promise/in_process_same_messages"
+    )("carries requests and answers as they would travel"),
     () =>
       Effect.gen(function*() {
         const { result, transport } = yield* connect(McpServer.tool(Slow, () => Effect.succeed([Content.text("done")])))
@@ -85,20 +92,23 @@ describe("the in-process transport", () => {
       assert.deepStrictEqual(log, ["sent", "handler"])
     }))
 
-  it.effect("brings progress to its request, in order and before the answer", () =>
-    Effect.gen(function*() {
-      const layer = McpServer.tool(Slow, () =>
-        Effect.forEach([1, 2], (progress) => Invocation.progress({ progress })).pipe(Effect.as([])))
-      const { notified, send } = yield* connect(layer)
-      // A client takes the id of the request for its token.
-      yield* send(call("slow", {}, { id: 5, meta: { [Revision.meta.progressToken]: 5 } }))
-      assert.deepStrictEqual(
-        notified.map(({ params }) =>
-          params["progress"]
-        ),
-        [1, 2]
-      )
-    }))
+  it.effect(
+    verifies("snodo/promise/direct_progress")("brings progress to its request, in order and before the answer"),
+    () =>
+      Effect.gen(function*() {
+        const layer = McpServer.tool(
+          Slow,
+          () => Effect.forEach([1, 2], (progress) => Invocation.progress({ progress })).pipe(Effect.as([]))
+        )
+        const { notified, send } = yield* connect(layer)
+        // A client takes the id of the request for its token.
+        yield* send(call("slow", {}, { id: 5, meta: { [Revision.meta.progressToken]: 5 } }))
+        assert.deepStrictEqual(
+          notified.map(({ params }) => params["progress"]),
+          [1, 2]
+        )
+      })
+  )
 
   it.effect(verifies("CAN-4")("interrupting a call interrupts the handler"), () =>
     Effect.gen(function*() {
@@ -159,25 +169,30 @@ describe("the in-process transport", () => {
       assert.isDefined((yield* result(request("tools/list"))).result)
     }))
 
-  it.effect("gives services and a principal in place of the context function", () =>
-    Effect.gen(function*() {
-      class Tenant extends Context.Service<Tenant, string>()("Tenant") {}
-      const Who = Tool.make("who", { output: Schema.Array(Schema.String) })
-      const layer = McpServer.tool(Who, () =>
-        Effect.gen(function*() {
-          const { principal } = yield* Invocation.Invocation
-          return [yield* Tenant, principal ?? "nobody"]
-        }))
-      const registrations = Layer.provide(layer, Layer.succeed(Tenant, "layer"))
-      const services = Context.make(Tenant, "given") as Context.Context<never>
-      const context = () => Effect.die("not asked")
-      const both = yield* connect(registrations, { services, principal: "alice" }, { context })
-      assert.deepStrictEqual((yield* both.result(call("who"))).result.structuredContent, ["given", "alice"])
-      const principal = yield* connect(registrations, { principal: "bob" }, { context })
-      assert.deepStrictEqual((yield* principal.result(call("who"))).result.structuredContent, ["layer", "bob"])
-      const neither = yield* connect(registrations)
-      assert.deepStrictEqual((yield* neither.result(call("who"))).result.structuredContent, ["layer", "nobody"])
-    }))
+  it.effect(
+    verifies("snodo/option/auth", "client/in_process")(
+      "gives services and a principal in place of the context function"
+    ),
+    () =>
+      Effect.gen(function*() {
+        class Tenant extends Context.Service<Tenant, string>()("Tenant") {}
+        const Who = Tool.make("who", { output: Schema.Array(Schema.String) })
+        const layer = McpServer.tool(Who, () =>
+          Effect.gen(function*() {
+            const { principal } = yield* Invocation.Invocation
+            return [yield* Tenant, principal ?? "nobody"]
+          }))
+        const registrations = Layer.provide(layer, Layer.succeed(Tenant, "layer"))
+        const services = Context.make(Tenant, "given") as Context.Context<never>
+        const context = () => Effect.die("not asked")
+        const both = yield* connect(registrations, { services, principal: "alice" }, { context })
+        assert.deepStrictEqual((yield* both.result(call("who"))).result.structuredContent, ["given", "alice"])
+        const principal = yield* connect(registrations, { principal: "bob" }, { context })
+        assert.deepStrictEqual((yield* principal.result(call("who"))).result.structuredContent, ["layer", "bob"])
+        const neither = yield* connect(registrations)
+        assert.deepStrictEqual((yield* neither.result(call("who"))).result.structuredContent, ["layer", "nobody"])
+      })
+  )
 
   it.effect("a handler has a fresh call: only what the message carries", () =>
     Effect.gen(function*() {

@@ -1,5 +1,6 @@
 /** What a client keeps of a server's answers, and for whom. */
 import { assert, describe, expect, it } from "@effect/vitest"
+import * as InputHandlers from "@fairlead/client/InputHandlers"
 import type * as McpClient from "@fairlead/client/McpClient"
 import { verifies } from "@fairlead/conformance/verifies"
 import * as Call from "@fairlead/protocol/Call"
@@ -119,6 +120,52 @@ describe("answers", () => {
       expect(requests.length).toBe(2)
     }))
 
+  it.effect(
+    verifies("MRTR-23", "CACHE-2")("to rounds of input are not kept, nor is the question"),
+    () =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* Effect.provide(
+          scripted((request) =>
+            Effect.sync(() => {
+              request.sent()
+              const hint = { ttlMs: 1000, cacheScope: "public" }
+              const form = { message: "Who?", requestedSchema: { type: "object" } }
+              return success(
+                request,
+                request.params["inputResponses"] === undefined && request.params["uri"] === "a:b"
+                  ? {
+                    ...hint,
+                    resultType: "input_required",
+                    inputRequests: { a: { method: "elicitation/create", params: form } }
+                  }
+                  : { ...hint, contents: [] }
+              )
+            }), { cache: true }),
+          InputHandlers.form(() => Effect.succeed(InputHandlers.decline))
+        )
+        yield* client.readResource("a:c")
+        yield* client.readResource("a:c")
+        expect(requests.length).toBe(1)
+        yield* client.readResource("a:b")
+        expect(requests.length).toBe(3)
+        yield* client.readResource("a:b")
+        expect(requests.length).toBe(5)
+      })
+  )
+
+  it.effect(
+    verifies("CACHE-4")("are asked for again when they are needed, and never by themselves"),
+    () =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* server({ cache: true })
+        yield* client.listTools
+        yield* TestClock.adjust("1 day")
+        expect(requests.length).toBe(1)
+        yield* client.listTools
+        expect(requests.length).toBe(2)
+      })
+  )
+
   it.effect("are bounded: the least recently used go first", () =>
     Effect.gen(function*() {
       const { client, requests } = yield* server({ cache: { maxEntries: 2 } })
@@ -130,7 +177,7 @@ describe("answers", () => {
     }))
 
   it.effect(
-    verifies("CACHE-6")("that have changed are dropped when a subscription says so"),
+    verifies("CACHE-6", "SUB-15", "GAP-22")("that have changed are dropped when a subscription says so"),
     () =>
       Effect.gen(function*() {
         const { client, requests, tell } = yield* server({ cache: true })
@@ -138,6 +185,7 @@ describe("answers", () => {
         const all = Effect.gen(function*() {
           requests.length = 0
           yield* client.listTools
+          yield* client.listPage("tools", "2")
           yield* client.listPrompts
           yield* client.listResources
           yield* client.listResourceTemplates
@@ -148,7 +196,7 @@ describe("answers", () => {
         yield* all
         expect(yield* all).toEqual([])
         tell(Revision.notification.toolsListChanged)
-        expect(yield* all).toEqual(["tools/list"])
+        expect(yield* all).toEqual(["tools/list", "tools/list"])
         tell(Revision.notification.promptsListChanged)
         expect(yield* all).toEqual(["prompts/list"])
         tell(Revision.notification.resourcesListChanged)

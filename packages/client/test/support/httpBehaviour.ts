@@ -52,7 +52,8 @@ export const httpBehaviour = (
           "BASE-18@client",
           "snodo/promise/http_headers_shared_policy",
           "snodo/promise/http_one_post",
-          "snodo/promise/http_both_media_types"
+          "snodo/promise/http_both_media_types",
+          "TR-2"
         )("are POSTs of one message with the headers of the revision"),
         () =>
           Effect.gen(function*() {
@@ -74,6 +75,11 @@ export const httpBehaviour = (
             expect(call.headers["content-type"]).toBe("application/json")
             expect(call.headers.accept).toBe("application/json, text/event-stream")
             expect(call.headers["mcp-protocol-version"]).toBe(Revision.latest.version)
+            // What the headers repeat stands in the body.
+            const meta = call.message.params["_meta"]
+            expect(meta[Revision.meta.protocolVersion]).toBe(Revision.latest.version)
+            expect(meta[Call.metaKeys.correlation]).toBe("order-42")
+            expect(call.message.params["name"]).toBe("search_docs")
             expect(call.headers["mcp-method"]).toBe("tools/call")
             expect(call.headers["mcp-name"]).toBe("search_docs")
             expect(call.headers["x-correlation-id"]).toBe("order-42")
@@ -85,7 +91,14 @@ export const httpBehaviour = (
       )
 
       it.live(
-        verifies("HDR-11@client", "HDR-14", "HDR-15", "HDR-16", "snodo/promise/param_headers_by_definition")(
+        verifies(
+          "HDR-11@client",
+          "HDR-14",
+          "HDR-15",
+          "HDR-16",
+          "snodo/promise/param_headers_by_definition",
+          "GAP-16@client"
+        )(
           "repeat annotated arguments, encoded where they are not plain"
         ),
         () =>
@@ -117,15 +130,18 @@ export const httpBehaviour = (
           expect(headers).not.toHaveProperty("b3")
         }))
 
-      it.live("run at once over a few connections, and reuse them", () =>
-        Effect.gen(function*() {
-          const target = yield* peer((request, response) => json(response, result(request)))
-          const client = yield* connect(target)
-          for (let i = 0; i < 100; i++) yield* search(client)
-          expect(target.connections.opened).toBeLessThanOrEqual(2)
-          yield* Effect.all(Array.from({ length: 20 }, () => search(client)), { concurrency: "unbounded" })
-          expect(target.received.length).toBe(120)
-        }))
+      it.live(
+        verifies("snodo/promise/http_connection_per_request")("run at once over a few connections, and reuse them"),
+        () =>
+          Effect.gen(function*() {
+            const target = yield* peer((request, response) => json(response, result(request)))
+            const client = yield* connect(target)
+            for (let i = 0; i < 100; i++) yield* search(client)
+            expect(target.connections.opened).toBeLessThanOrEqual(2)
+            yield* Effect.all(Array.from({ length: 20 }, () => search(client)), { concurrency: "unbounded" })
+            expect(target.received.length).toBe(120)
+          })
+      )
     })
 
     describe("JSON answers", () => {
@@ -170,7 +186,10 @@ export const httpBehaviour = (
         verifies(
           "client/with_max_response_bytes",
           "client/reason/response_too_large",
-          "client/kind/too_large"
+          "client/kind/too_large",
+          "snodo/option/max_response_bytes",
+          "snodo/promise/limit_every_status",
+          "snodo/error/max_response_bytes"
         )("a limit in bytes: status $status, $framing, $bytes bytes, passes $passes"),
         ({ bytes, framing, passes, status }) =>
           Effect.gen(function*() {
@@ -191,36 +210,48 @@ export const httpBehaviour = (
           })
       )
 
-      it.live("a declared length over the limit is refused before the body comes", () =>
-        Effect.gen(function*() {
-          const target = yield* peer((_request, response) => {
-            response.writeHead(200, { "content-type": "application/json", "content-length": String(limit + 1) })
-            response.flushHeaders()
+      it.live(
+        verifies("snodo/promise/limit_content_length")(
+          "a declared length over the limit is refused before the body comes"
+        ),
+        () =>
+          Effect.gen(function*() {
+            const target = yield* peer((_request, response) => {
+              response.writeHead(200, { "content-type": "application/json", "content-length": String(limit + 1) })
+              response.flushHeaders()
+            })
+            const error = yield* Effect.flip(search(yield* connect(target, { maxResponseBytes: limit })))
+            expect(error.code).toBe("response_too_large")
+            yield* Effect.promise(() => target.received[0]!.closed)
           })
-          const error = yield* Effect.flip(search(yield* connect(target, { maxResponseBytes: limit })))
-          expect(error.code).toBe("response_too_large")
-          yield* Effect.promise(() => target.received[0]!.closed)
-        }))
+      )
 
-      it.live("an endless body is cut when it passes the limit, and the next call works", () =>
-        Effect.gen(function*() {
-          let endless = true
-          const target = yield* peer((request, response) => {
-            if (!endless) return json(response, result(request))
-            response.writeHead(200, { "content-type": "application/json" })
-            const more = () => {
-              while (!response.destroyed && response.write("[".repeat(1000)));
-              if (!response.destroyed) response.once("drain", more)
-            }
-            more()
+      it.live(
+        verifies(
+          "client/default/max_response_bytes",
+          "snodo/default/max_response_bytes",
+          "snodo/promise/limit_while_reading"
+        )("an endless body is cut when it passes the limit, and the next call works"),
+        () =>
+          Effect.gen(function*() {
+            let endless = true
+            const target = yield* peer((request, response) => {
+              if (!endless) return json(response, result(request))
+              response.writeHead(200, { "content-type": "application/json" })
+              const more = () => {
+                while (!response.destroyed && response.write("[".repeat(1000)));
+                if (!response.destroyed) response.once("drain", more)
+              }
+              more()
+            })
+            const client = yield* connect(target)
+            const error = yield* Effect.flip(search(client))
+            assert(error.reason._tag === "ResponseTooLarge")
+            expect(error.reason.limit).toBe(1024 * 1024)
+            endless = false
+            expect(yield* titles(client)).toEqual(["a"])
           })
-          const client = yield* connect(target)
-          const error = yield* Effect.flip(search(client))
-          assert(error.reason._tag === "ResponseTooLarge")
-          expect(error.reason.limit).toBe(1024 * 1024)
-          endless = false
-          expect(yield* titles(client)).toEqual(["a"])
-        }))
+      )
 
       const broken: ReadonlyArray<readonly [string, string]> = [
         ["no JSON", "{"],
@@ -291,14 +322,17 @@ export const httpBehaviour = (
           })
       )
 
-      it.live.each([{}, { id: null }])("an error with the id %j belongs to its POST", (id) =>
-        Effect.gen(function*() {
-          const target = yield* peer((_request, response) =>
-            json(response, { jsonrpc: "2.0", ...id, error: { code: -32700, message: "no" } }, 400)
-          )
-          const error = yield* Effect.flip(search(yield* connect(target)))
-          expect(error.code).toBe("rpc_error.-32700")
-        }))
+      it.live.each([{}, { id: null }])(
+        verifies("GAP-12@client")("an error with the id %j belongs to its POST"),
+        (id) =>
+          Effect.gen(function*() {
+            const target = yield* peer((_request, response) =>
+              json(response, { jsonrpc: "2.0", ...id, error: { code: -32700, message: "no" } }, 400)
+            )
+            const error = yield* Effect.flip(search(yield* connect(target)))
+            expect(error.code).toBe("rpc_error.-32700")
+          })
+      )
 
       it.live.each([400, 401, 403, 404, 405, 413, 429, 500, 502, 503])(
         verifies("client/reason/http_status", "client/kind/rejected")("status %i without a message"),
@@ -324,6 +358,32 @@ export const httpBehaviour = (
               )
               expect(error.evidence).toBe("Completed")
             }
+          })
+      )
+
+      it.live(
+        verifies("GAP-28")("404 is what it says: a method that is not there, or nothing that speaks the protocol"),
+        () =>
+          Effect.gen(function*() {
+            const target = yield* peer((request, response) => {
+              const { id, method } = request.message
+              if (method === "tools/call") return json(response, result(request))
+              if (method === "prompts/list") {
+                return json(response, "nothing here", 404, { "content-type": "text/plain" })
+              }
+              json(response, { jsonrpc: "2.0", id, error: { code: -32601, message: "x" } }, 404)
+            })
+            const client = yield* connect(target)
+            const listen = Effect.scoped(client.listen({ toolsListChanged: true }, { reconnect: true }))
+            expect((yield* Effect.flip(listen)).code).toBe("rpc_error.-32601")
+            expect((yield* Effect.flip(client.listPrompts)).code).toBe("http_status.404")
+            // Nothing is begun anew, and nothing is lost.
+            expect(yield* titles(client)).toEqual(["a"])
+            expect(target.received.map(({ message }) => message.method)).toEqual([
+              "subscriptions/listen",
+              "prompts/list",
+              "tools/call"
+            ])
           })
       )
 
@@ -543,7 +603,9 @@ export const httpBehaviour = (
         }))
 
       it.live.each([{ over: 0, passes: true }, { over: 1, passes: false }])(
-        "the limit holds for each event, in bytes: $over over, passes $passes",
+        verifies("snodo/promise/limit_event_stream")(
+          "the limit holds for each event, in bytes: $over over, passes $passes"
+        ),
         ({ over, passes }) =>
           Effect.gen(function*() {
             const limit = 2000
@@ -573,21 +635,24 @@ export const httpBehaviour = (
           })
       )
 
-      it.live("a stream of small events is cut at `maxStreamBytes`", () =>
-        Effect.gen(function*() {
-          const target = yield* peer((request, response) => {
-            events(response)
-            const more = () => {
-              while (!response.destroyed && response.write(event(progress(request, 1))));
-              if (!response.destroyed) response.once("drain", more)
-            }
-            more()
+      it.live(
+        verifies("snodo/promise/limit_event_stream")("a stream of small events is cut at `maxStreamBytes`"),
+        () =>
+          Effect.gen(function*() {
+            const target = yield* peer((request, response) => {
+              events(response)
+              const more = () => {
+                while (!response.destroyed && response.write(event(progress(request, 1))));
+                if (!response.destroyed) response.once("drain", more)
+              }
+              more()
+            })
+            const error = yield* Effect.flip(search(yield* connect(target, { maxStreamBytes: 50_000 })))
+            assert(error.reason._tag === "ResponseTooLarge")
+            expect(error.reason.limit).toBe(50_000)
+            yield* Effect.promise(() => target.received[0]!.closed)
           })
-          const error = yield* Effect.flip(search(yield* connect(target, { maxStreamBytes: 50_000 })))
-          assert(error.reason._tag === "ResponseTooLarge")
-          expect(error.reason.limit).toBe(50_000)
-          yield* Effect.promise(() => target.received[0]!.closed)
-        }))
+      )
 
       it.live("an event that never ends is cut at the limit", () =>
         Effect.gen(function*() {
