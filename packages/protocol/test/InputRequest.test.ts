@@ -263,6 +263,9 @@ describe("the messages of a sampling", () => {
     const result = { role: "user", content: [{ type: "tool_result", toolUseId: "1" }] }
     assert.isUndefined(InputRequest.problemOfMessages([{ role: "user", content: text }, use, result]))
     assert.strictEqual(InputRequest.problemOfMessages([use]), "the last message uses tools that nothing answers")
-    assert.strictEqual(InputRequest.problemOfMessages([result]), "message 0 does not answer the uses of tools before it")
+    assert.strictEqual(
+      InputRequest.problemOfMessages([result]),
+      "message 0 does not answer the uses of tools before it"
+    )
   })
 })
