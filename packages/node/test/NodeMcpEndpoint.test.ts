@@ -401,6 +401,38 @@ describe("a connection", () => {
       }
     }))
 
+  it.effect("that is refused while it still sends gets its answer all the same, although it closes then", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serve(echo, {}, { maxBodyBytes: 1000 })
+      const body = "x".repeat(64 * 1024)
+      for (
+        const [status, more] of [
+          [413, {}],
+          [405, { method: "PUT" }],
+          [415, { "content-type": "text/plain" }]
+        ] as const
+      ) {
+        const { method = "POST", ...headers } = more as { readonly method?: string }
+        const connection = yield* connect(url)
+        const all = { ...call("echo").headers, host: "localhost", connection: "close", ...headers }
+        connection.socket.write(
+          `${method} /mcp HTTP/1.1\r\n${
+            Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join("")
+          }transfer-encoding: chunked\r\n\r\n`
+        )
+        // It does not look at what comes before it has sent everything.
+        connection.socket.pause()
+        for (let i = 0; i < 20; i++) {
+          connection.socket.write(`${body.length.toString(16)}\r\n${body}\r\n`)
+          yield* turns(2)
+        }
+        connection.socket.write("0\r\n\r\n")
+        connection.socket.resume()
+        yield* connection.ended
+        assert.match(connection.text(), new RegExp(`^HTTP/1\\.1 ${status} `))
+      }
+    }))
+
   it.effect("that speaks no HTTP is told so", () =>
     Effect.gen(function*() {
       const { url } = yield* serve(echo)

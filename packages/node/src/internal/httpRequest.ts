@@ -89,18 +89,33 @@ const refuse = (
 ) => {
   // What is left of the request is read and dropped, so that the connection can go on.
   request.resume()
-  if (body === "") {
-    response.writeHead(status, headers)
+  response.writeHead(status, {
+    ...body === "" ? {} : { "content-type": "text/plain; charset=utf-8" },
+    ...headers,
+    ...status === 204 ? {} : { "content-length": Buffer.byteLength(body) }
+  })
+  if (body !== "") response.write(body)
+  if (!isSending(request)) {
     response.end()
     return
   }
-  response.writeHead(status, {
-    "content-type": "text/plain; charset=utf-8",
-    ...headers,
-    "content-length": Buffer.byteLength(body)
-  })
-  response.end(body)
+  // A connection that closes while its client still sends loses what the client has not read yet: the answer.
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, lingerMillis)
+  request.on("end", end)
+  request.on("close", end)
 }
+
+/** Whether more of a request may come. Who asks first sends no body that is refused. */
+const isSending = ({ complete, headers }: Http.IncomingMessage): boolean =>
+  !complete && headers.expect === undefined &&
+  (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)
+
+/** How long a client that is refused may go on sending before its connection may close. */
+const lingerMillis = 1000
 
 const readBody = (request: Http.IncomingMessage, response: Http.ServerResponse, admission: HttpRead): void => {
   let first: Buffer | undefined
