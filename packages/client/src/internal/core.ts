@@ -6,12 +6,14 @@ import type * as Transport from "@fairlead/protocol/Transport"
 import type * as Clock from "effect/Clock"
 import type { Cache } from "./cache.ts"
 import type { Handlers } from "./inputAnswers.ts"
+import type { Meta } from "./requestMeta.ts"
 
 export interface Core {
   readonly transport: Transport.Transport["Service"]
   readonly clock: Clock.Clock
-  readonly info: Json.Object
   readonly capabilities: Json.Object
+  /** What the metadata of every request has. */
+  readonly meta: Meta
   /** Milliseconds, or `Infinity`. */
   readonly timeout: number
   readonly maxPages: number

@@ -99,7 +99,7 @@ export const run = <A, E, R>(
     return Effect.callback<A, E | Error, R>((resume) => {
       const running = new Running<A, E | Error>(logical, state, context, (exit) => resume(exit))
       running.start(body(state) as Effect.Effect<A, E>)
-      return running.isDone ? undefined : running.interrupt
+      return running.isDone ? undefined : running.interrupt()
     })
   })
 
@@ -116,7 +116,8 @@ class Running<A, E> {
   #fiber: Fiber.Fiber<A, E> | undefined
   #answer: Exit.Exit<A, E | Error> | undefined
   #stopTimer: () => void = constVoid
-  readonly #live: Live = { end: undefined }
+  #live: Live | undefined
+  #cancelled: (() => void) | undefined
 
   constructor(
     logical: Logical,
@@ -152,21 +153,23 @@ class Running<A, E> {
     })
     if (this.isDone) return
     this.#startTimer()
-    this.#live.end = this.#cancel
+    const cancel = () => this.#cut(Exit.fail(this.#state.cancelled()))
+    this.#cancelled = cancel
+    this.#live = { end: cancel }
     core.live.add(this.#live)
-    for (const { signal } of cancellation) signal.addEventListener("abort", this.#cancel)
+    for (const { signal } of cancellation) signal.addEventListener("abort", cancel)
     // What happened while the fiber started has told nobody.
-    if (isCancelled(this.#logical)) this.#cancel()
+    if (isCancelled(this.#logical)) cancel()
   }
 
   /** Ends both fibers and waits for them. */
-  readonly interrupt: Effect.Effect<void> = Effect.suspend(() => {
-    this.#release()
-    const fibers = [this.#state.reports?.fiber, this.#fiber].filter((fiber) => fiber !== undefined)
-    return Fiber.interruptAll(fibers)
-  })
-
-  readonly #cancel = (): void => this.#cut(Exit.fail(this.#state.cancelled()))
+  interrupt(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#release()
+      const fibers = [this.#state.reports?.fiber, this.#fiber].filter((fiber) => fiber !== undefined)
+      return Fiber.interruptAll(fibers)
+    })
+  }
 
   /** The end can have moved while the timer ran; then it runs on. */
   #startTimer(): void {
@@ -196,9 +199,12 @@ class Running<A, E> {
   #release(): void {
     this.isDone = true
     this.#stopTimer()
+    const cancel = this.#cancelled
+    // It was over while it started.
+    if (this.#live === undefined || cancel === undefined) return
     const { call, core } = this.#logical
     core.live.delete(this.#live)
     this.#live.end = undefined
-    for (const { signal } of call.cancellation) signal.removeEventListener("abort", this.#cancel)
+    for (const { signal } of call.cancellation) signal.removeEventListener("abort", cancel)
   }
 }

@@ -4,7 +4,7 @@
  */
 import * as Call from "@fairlead/protocol/Call"
 import type * as Json from "@fairlead/protocol/Json"
-import * as JsonRpc from "@fairlead/protocol/JsonRpc"
+import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Messages from "@fairlead/protocol/Messages"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Timer from "@fairlead/protocol/Timer"
@@ -17,7 +17,7 @@ import { Bounds } from "./bounds.ts"
 import type { Cache } from "./cache.ts"
 import type { Answer, Bounded, Exchange, Headers, Logical, Notify } from "./exchange.ts"
 import type { Reports } from "./reports.ts"
-import { makeMeta } from "./requestMeta.ts"
+import { encodeRequest, makeMeta } from "./requestMeta.ts"
 
 type Error = McpClientError.McpClientError
 
@@ -97,9 +97,12 @@ export class State implements Exchange {
     notify: Notify | undefined
   ): Effect.Effect<Answer, Error> {
     // A server that names our version among its own gets the request a second time (spec: basic/versioning).
-    return Effect.catch(
-      this.#sendOnce(method, params, headers, notify),
-      (error) => namesOurVersion(error.reason) ? this.#sendOnce(method, params, headers, notify) : Effect.fail(error)
+    return this.#sendOnce(
+      method,
+      params,
+      headers,
+      notify,
+      () => this.#sendOnce(method, params, headers, notify, undefined)
     )
   }
 
@@ -107,7 +110,8 @@ export class State implements Exchange {
     method: string,
     params: Json.Object,
     headers: Headers,
-    notify: Notify | undefined
+    notify: Notify | undefined,
+    again: (() => Effect.Effect<Answer, Error>) | undefined
   ): Effect.Effect<Answer, Error> {
     return Effect.withFiber((fiber) => {
       const id = ++lastId
@@ -115,15 +119,14 @@ export class State implements Exchange {
       const { context } = fiber
       // What listens goes on for as long as its caller has said, whatever the timeout of opening it.
       const end = Revision.latest.methods.get(method)?.streams === true ? this.bounds.deadline : this.bounds.latest
-      const meta = makeMeta(this.#logical, id, end - Timer.now(context), context)
+      const meta = makeMeta(this.#logical, id, end, context)
       if (typeof meta === "string") return Effect.fail(this.fail(new McpClientError.InvalidArguments({ detail: meta })))
       this.evidence = "NotSent"
-      const all = { ...params, _meta: meta }
       const outgoing: Transport.Outgoing = {
         id,
         method,
-        params: all,
-        text: JsonRpc.encodeRequest(id, method, all),
+        params: { ...params, _meta: meta.members },
+        text: encodeRequest(id, method, params, meta),
         headers: isCarried ? [[Call.correlationHeader, correlation], ...headers] : headers,
         sent: () => {
           if (this.evidence === "NotSent") this.evidence = "MaybeSent"
@@ -132,7 +135,8 @@ export class State implements Exchange {
       }
       return Effect.matchEffect(core.transport.send(outgoing), {
         onFailure: (reason) => Effect.fail(this.fail(reason)),
-        onSuccess: (incoming) => this.#check(id, method, incoming)
+        onSuccess: (incoming) =>
+          again !== undefined && namesOurVersion(incoming.response) ? again() : this.#check(id, method, incoming)
       })
     })
   }
@@ -184,9 +188,9 @@ export class State implements Exchange {
   }
 }
 
-const namesOurVersion = (reason: McpClientError.Reason): boolean =>
-  reason._tag === "RpcError" && reason.code === Revision.codes.unsupportedProtocolVersion &&
-  supportedBy(reason.data)?.includes(Revision.latest.version) === true
+const namesOurVersion = (response: JsonRpc.Response): boolean =>
+  response._tag === "Failure" && response.error.code === Revision.codes.unsupportedProtocolVersion &&
+  supportedBy(response.error.data)?.includes(Revision.latest.version) === true
 
 /** The versions that an error with -32022 names. */
 const supportedBy = (data: Json.Value | undefined): ReadonlyArray<string> | undefined => {

@@ -14,6 +14,7 @@ import { Cache } from "./cache.ts"
 import type { Core } from "./core.ts"
 import type { Handlers } from "./inputAnswers.ts"
 import { describe } from "./issues.ts"
+import { fixedMeta } from "./requestMeta.ts"
 import { version } from "./version.ts"
 
 export type Settings = Omit<Core, "transport" | "clock" | "live" | "closed">
@@ -46,9 +47,10 @@ export const settingsOf = (
   const answered = Object.entries(handlers ?? {}).flatMap(([method, handler]) =>
     handler === undefined ? [] : [method as InputMethod]
   )
+  const declared = withImplied(capabilities.success as Json.Object, [...methods, ...answered])
   return Result.succeed({
-    info: info.success as Json.Object,
-    capabilities: withImplied(capabilities.success as Json.Object, [...methods, ...answered]),
+    capabilities: declared,
+    meta: fixedMeta(declared, info.success as Json.Object),
     maxInputRounds,
     handlers,
     timeout,

@@ -11,7 +11,8 @@ import * as Result from "effect/Result"
 import type { Channel, ChannelOptions } from "../Front.ts"
 import type { Arrival } from "./endpoint.ts"
 import type { Exchange } from "./exchange.ts"
-import { failure, invalidRequest, overloaded } from "./reply.ts"
+import { failure, invalidRequest, overloaded, type Reply } from "./reply.ts"
+import type { Sink } from "./sink.ts"
 
 export interface ChannelHost {
   readonly serve: (arrival: Arrival) => Exchange | undefined
@@ -27,41 +28,20 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
   const inFlight = new Slots<Exchange>()
   let closed = false
 
-  const send = (text: string) => {
-    if (!closed) options.send(text)
-  }
+  const send = (text: string): boolean => closed || options.send(text)
+  const line: Line = { options, inFlight, send }
 
   const serve = (request: JsonRpc.Request): void => {
     const key = JsonRpc.idKey(request.id)
     if (inFlight.has(key)) {
-      return send(failure(request.id, invalidRequest("A request with this id is running already")).text)
+      send(failure(request.id, invalidRequest("A request with this id is running already")).text)
+      return
     }
     if (options.maxRequests !== undefined && inFlight.size >= options.maxRequests) {
-      return send(failure(request.id, overloaded()).text)
+      send(failure(request.id, overloaded()).text)
+      return
     }
-    host.serve({
-      sink: {
-        event: (message) => closed || options.send(message),
-        onDrain: options.onDrain,
-        streams: true,
-        keepAlive: () => {},
-        isShared: true,
-        answer: ({ text }) => {
-          // A request that was cancelled is not answered, so this is the one that has the id now.
-          inFlight.delete(key)
-          send(text)
-        }
-      },
-      id: request.id,
-      correlation: correlationOf(request.params),
-      info: { transport: options.transport, method: undefined, url: undefined, header: noHeader },
-      header: undefined,
-      services: options.services,
-      admitted: (exchange) => {
-        inFlight.set(key, exchange)
-      },
-      read: () => Result.succeed(request)
-    })
+    host.serve(new ChannelArrival(line, key, request))
   }
 
   const cancel = (params: JsonRpc.Notification["params"]): void => {
@@ -87,7 +67,7 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
     receive: (text) => {
       if (closed) return
       const message = JsonRpc.decode(text, host.maxJsonDepth)
-      if (Result.isFailure(message)) return send(failure(message.failure.id, message.failure.error).text)
+      if (Result.isFailure(message)) return void send(failure(message.failure.id, message.failure.error).text)
       switch (message.success._tag) {
         case "Request":
           return serve(message.success)
@@ -98,8 +78,76 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
           return undefined
       }
     },
-    reject: (message) => send(failure(undefined, invalidRequest(message)).text),
+    reject: (message) => void send(failure(undefined, invalidRequest(message)).text),
     closeUnsafe
+  }
+}
+
+/** What the requests of a channel share. */
+interface Line {
+  readonly options: ChannelOptions
+  readonly inFlight: Slots<Exchange>
+  readonly send: (text: string) => boolean
+}
+
+/** A request of a channel, and where its answer goes. One object, since each request has one. */
+class ChannelArrival implements Arrival, Sink {
+  readonly streams = true
+  readonly isShared = true
+  readonly header = undefined
+
+  private readonly line: Line
+  private readonly key: string
+  private readonly request: JsonRpc.Request
+
+  constructor(line: Line, key: string, request: JsonRpc.Request) {
+    this.line = line
+    this.key = key
+    this.request = request
+  }
+
+  get sink(): Sink {
+    return this
+  }
+
+  get id(): JsonRpc.RequestId {
+    return this.request.id
+  }
+
+  get correlation(): Json.Value | undefined {
+    return correlationOf(this.request.params)
+  }
+
+  get info(): Arrival["info"] {
+    return { transport: this.line.options.transport, method: undefined, url: undefined, header: noHeader }
+  }
+
+  get services(): Arrival["services"] {
+    return this.line.options.services
+  }
+
+  admitted(exchange: Exchange): void {
+    this.line.inFlight.set(this.key, exchange)
+  }
+
+  read(): Result.Result<JsonRpc.Message> {
+    return Result.succeed(this.request)
+  }
+
+  event(message: string): boolean {
+    return this.line.send(message)
+  }
+
+  onDrain(resume: () => void): void {
+    this.line.options.onDrain(resume)
+  }
+
+  keepAlive(): void {}
+
+  answer({ text }: Reply): void {
+    // A request that was cancelled is not answered, so this is the one that has the id now.
+    this.line.inFlight.delete(this.key)
+    this.line.send(text)
   }
 }
 
