@@ -32,12 +32,14 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "./Front.ts"
 import { makeCatalog } from "./internal/catalog.ts"
 import { makeEndpoint } from "./internal/endpoint.ts"
 import { hostName, loopbackHosts } from "./internal/httpChecks.ts"
+import * as Metrics from "./internal/metrics.ts"
 import { keyBytes, makeSealer } from "./internal/sealing.ts"
 import { makeServer } from "./internal/server.ts"
 import { Principal } from "./Invocation.ts"
@@ -361,6 +363,25 @@ export const drainFirst = <A, E, R>(server: Layer.Layer<A, E, R>): Layer.Layer<A
   Layer.effectDiscard(
     Effect.flatMap(McpEndpoint, (endpoint) => Effect.addFinalizer(() => endpoint.stop))
   ).pipe(Layer.provideMerge(server))
+
+/**
+ * How many requests went on after their cancellation grace, as a metric: `fairlead_server_overstays`, with the label of
+ * the endpoint as the attribute `endpoint`. Each counts once. What counts is logged as a warning too.
+ *
+ * @category metrics
+ * @since 0.1.0
+ */
+export const overstays: Metric.Counter<number> = Metrics.overstays
+
+/**
+ * How many requests go on after their cancellation grace right now, each holding its slot: the metric
+ * `fairlead_server_overstaying`, with the label of the endpoint as the attribute `endpoint`. Beyond half of
+ * `maxConcurrentRequests` the endpoint is not ready.
+ *
+ * @category metrics
+ * @since 0.1.0
+ */
+export const overstaying: Metric.Gauge<number> = Metrics.overstaying
 
 const layerCore = <RC, RX, M extends ReadonlyArray<Middleware<unknown>>>(options: Options<RC, RX, M>) =>
   Layer.effectContext(Effect.gen(function*() {

@@ -278,6 +278,24 @@ describe("stop", () => {
       const answer = yield* Fiber.join(slow)
       // It may have acted, so nothing asks to send it again.
       assert.deepStrictEqual([answer.status, answer.headers["retry-after"]], [500, undefined])
+      assert.deepStrictEqual([answer.json.id, answer.json.error.code], [1, codes.internalError])
+      yield* Fiber.join(stop)
+    }))
+
+  it.effect("turns away with 503 what had not reached a handler after the grace", () =>
+    Effect.gen(function*() {
+      const gate = makeGate()
+      const server = yield* serve(ping, {
+        cancellationGrace: "3 seconds",
+        context: () => Effect.as(gate.run, Context.empty() as Context.Context<never>)
+      })
+      const waiting = yield* Effect.forkChild(server.send(call("ping")))
+      yield* gate.started
+      const stop = yield* Effect.forkChild(server.endpoint.stop)
+      yield* TestClock.adjust("3 seconds")
+      assert.isTrue(Exit.hasInterrupts(yield* gate.ended))
+      const { headers, status, text } = yield* Fiber.join(waiting)
+      assert.deepStrictEqual([status, headers["retry-after"], text], [503, "1", "The server is stopping."])
       yield* Fiber.join(stop)
     }))
 

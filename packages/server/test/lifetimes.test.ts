@@ -1,15 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { Call, Content, JsonRpc, Tool } from "@fairlead/protocol"
-import { Invocation, McpServer } from "@fairlead/server"
+import { Call, Content, JsonRpc, Revision, Tool } from "@fairlead/protocol"
+import { Invocation, McpEndpoint, McpServer } from "@fairlead/server"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { open } from "./support/http.ts"
 import { makeGate, serve, turns, until } from "./support/serve.ts"
-import { call, withToken } from "./support/wire.ts"
+import { call, request, withToken } from "./support/wire.ts"
 
 const Slow = Tool.make("slow")
 
@@ -158,6 +160,33 @@ describe("a handler that overstays", () => {
       assert.strictEqual(server.logs.length, 1)
     }))
 
+  it.effect("is counted by the metrics, under the label of its endpoint", () =>
+    Effect.gen(function*() {
+      const label = "overstays of the metrics"
+      const figures = Effect.gen(function*() {
+        const labelled = { endpoint: label }
+        const { count } = yield* Metric.value(Metric.withAttributes(McpEndpoint.overstays, labelled))
+        const { value } = yield* Metric.value(Metric.withAttributes(McpEndpoint.overstaying, labelled))
+        return [count, value]
+      })
+      const gate = makeGate()
+      const layer = McpServer.tool(Slow, () => Effect.as(Effect.uninterruptible(gate.run), []))
+      const server = yield* serve(layer, { cancellationGrace: "1 second", label })
+      const answers = yield* Effect.forkChild(Effect.all([server.send(call("slow")), server.send(call("slow"))], {
+        concurrency: 2
+      }))
+      yield* until(() => gate.starts() === 2)
+      assert.deepStrictEqual(yield* figures, [0, 0])
+      yield* TestClock.adjust("31 seconds")
+      assert.deepStrictEqual(yield* figures, [2, 2])
+      yield* gate.release
+      yield* until(() => gate.ends() === 2)
+      assert.deepStrictEqual(yield* figures, [2, 0])
+      yield* Fiber.join(answers)
+      const names = (yield* Metric.snapshot).map(({ id }) => id)
+      assert.includeMembers(names, ["fairlead_server_overstays", "fairlead_server_overstaying"])
+    }))
+
   it.effect("that ends within its grace is not logged", () =>
     Effect.gen(function*() {
       const gate = makeGate()
@@ -186,6 +215,51 @@ describe("a handler that overstays", () => {
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(server.logs.length, 1)
       yield* gate.release
+    }))
+})
+
+describe("a stream of notifications whose request goes on", () => {
+  const listenTo = () => request(Revision.method.listen, { notifications: { toolsListChanged: true } })
+
+  it.effect("is logged once when its grace is over, and keeps its slot until then", () =>
+    Effect.gen(function*() {
+      const release = yield* Deferred.make<void>()
+      let closed = false
+      const server = yield* serve(McpServer.tool(Slow, () => Effect.succeed([])), {
+        cancellationGrace: "2 seconds",
+        maxConcurrentRequests: 1,
+        context: () =>
+          Effect.as(
+            Effect.addFinalizer(() =>
+              Effect.andThen(
+                Deferred.await(release),
+                Effect.sync(() => {
+                  closed = true
+                })
+              )
+            ),
+            Context.empty() as Context.Context<never>
+          )
+      })
+      const stream = yield* open(server.url, listenTo())
+      yield* until(() => stream.text().includes("acknowledged"))
+      stream.destroy()
+      yield* turns()
+      yield* TestClock.adjust("1999 millis")
+      assert.deepStrictEqual(server.logs, [])
+      yield* TestClock.adjust("1 millis")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(server.logs.map(({ annotations, level, text }) => [level, text, annotations["method"]]), [
+        [
+          "Warn",
+          "A stream of notifications has ended, and what its request acquired is still held",
+          Revision.method.listen
+        ]
+      ])
+      assert.strictEqual((yield* server.send(call("slow"))).status, 503)
+      yield* Deferred.succeed(release, undefined)
+      yield* until(() => closed)
+      assert.strictEqual((yield* server.send(call("slow"))).status, 200)
     }))
 })
 

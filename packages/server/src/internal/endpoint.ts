@@ -10,6 +10,7 @@ import * as Timer from "@fairlead/protocol/Timer"
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "../Front.ts"
@@ -25,6 +26,7 @@ import { bodyTooLarge, checkHead, type HttpPolicy, isRefusal, refuse as refuseHt
 import { makeHub } from "./hub.ts"
 import { makeInputRounds } from "./inputState.ts"
 import { makeLists } from "./lists.ts"
+import { overstaying, overstays } from "./metrics.ts"
 import { accepted, failure, invalidRequest, overloaded, RpcError, stopping, success } from "./reply.ts"
 import type { Sealer } from "./sealing.ts"
 import type { Sink } from "./sink.ts"
@@ -102,6 +104,9 @@ export const makeEndpoint = (
     middleware: settings.middleware,
     context
   })
+  const attributes = settings.label === undefined ? {} : { endpoint: settings.label }
+  const overstaysMetric = Metric.withAttributes(overstays, attributes)
+  const overstayingMetric = Metric.withAttributes(overstaying, attributes)
   const running = new Set<Place>()
   const idleListeners = new Set<() => void>()
   const instance = Call.makeCorrelationUnsafe().slice(0, 8)
@@ -118,7 +123,7 @@ export const makeEndpoint = (
     Effect.runForkWith(context)(Effect.annotateLogs(entry, {
       correlation: exchange.correlation,
       method: exchange.request?.method ?? "unknown",
-      ...(settings.label === undefined ? {} : { endpoint: settings.label }),
+      ...attributes,
       ...more
     }))
   }
@@ -140,6 +145,8 @@ export const makeEndpoint = (
     },
     overstays: (count) => {
       overstayed += count
+      if (count === 1) overstaysMetric.updateUnsafe(1, context)
+      overstayingMetric.modifyUnsafe(count, context)
     },
     log
   }

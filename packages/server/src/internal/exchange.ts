@@ -53,7 +53,7 @@ export interface Host {
   readonly listenResult: (id: JsonRpc.RequestId) => string
   /** The exchange has truly ended: its fiber is over. */
   readonly ended: (exchange: Exchange) => void
-  /** A handler goes on after its grace (1), or has ended after all (-1). */
+  /** A request goes on after its grace (1), or has ended after all (-1). */
   readonly overstays: (count: 1 | -1) => void
   /** Writes to the endpoint's log. */
   readonly log: (message: string, exchange: Exchange, cause?: Cause.Cause<unknown>) => void
@@ -226,9 +226,10 @@ export class Exchange {
     }
     this.answered = true
     this.listener = undefined
+    if (this.onListenEnd === undefined) return this.end()
     // With a fiber, the request ends when that has ended.
-    if (this.onListenEnd === undefined) this.end()
-    else this.onListenEnd()
+    this.onListenEnd()
+    this.startGrace()
   }
 
   /** Lets the handler ask for input; `finish` makes the result that asks. */
@@ -267,7 +268,8 @@ export class Exchange {
   /** Ends without an answer: a client that has gone is told nothing. */
   interrupt(reason: Exclude<InterruptReason, "deadline" | "input">): void {
     if (this.listener !== undefined) return this.endListening(reason)
-    if (reason === "stop") this.answer(failure(this.id, stopped()))
+    // What never reached a handler did nothing, and may be sent again.
+    if (reason === "stop") this.answer(failure(this.id, this.request === undefined ? stopping() : stopped()))
     this.answered = true
     this.interruptFiber(reason)
   }
@@ -294,12 +296,22 @@ export class Exchange {
 
   private endFiber(fiber: Fiber.Fiber<string, RpcError>, reason: InterruptReason): void {
     fiber.interruptUnsafe(undefined, Context.make(InterruptedBy, reason))
-    if (fiber.pollUnsafe() !== undefined) return
+    this.startGrace()
+  }
+
+  /** What goes on after its grace is reported, once. A round of input is over then. */
+  private startGrace(): void {
+    if (this.fiber?.pollUnsafe() !== undefined || this.stopGrace !== undefined) return
     this.stopGrace = Timer.after(this.host.context, this.host.graceMillis, () => {
-      this.host.log("A handler goes on after its cancellation grace", this)
+      this.host.log(
+        this.onListenEnd === undefined
+          ? "A handler goes on after its cancellation grace"
+          : "A stream of notifications has ended, and what its request acquired is still held",
+        this
+      )
       this.overstayed = true
       this.host.overstays(1)
-      if (reason === "input") this.finishRound()
+      if (this.interrupted === "input") this.finishRound()
     })
   }
 
