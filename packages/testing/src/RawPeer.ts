@@ -134,6 +134,31 @@ const behaviours = {
   /** An error with a code of the server's own. */
   "error": ({ id }: Context) => whole(JsonRpc.encodeError(id, { code: 4711, message: peerText, data: { é: "🙂" } })),
 
+  /** An error that refuses the version of the client and names one that nobody speaks. */
+  "other-version": ({ id }: Context) =>
+    whole(JsonRpc.encodeError(id, {
+      code: Revision.codes.unsupportedProtocolVersion,
+      message: peerText,
+      data: { supported: [peerText], requested: Revision.latest.version }
+    })),
+  /** A request for a form, whatever is sent with it: it asks again in each round. */
+  "asks": ({ id }: Context) =>
+    whole(answer(id, {
+      resultType: Revision.resultType.inputRequired,
+      inputRequests: {
+        name: {
+          method: Revision.inputMethod.elicit,
+          params: { mode: "form", message: peerText, requestedSchema: { type: "object", properties: {} } }
+        }
+      }
+    })),
+  /** A request for input of a kind that no client knows. */
+  "asks-for-the-unknown": ({ id }: Context) =>
+    whole(answer(id, {
+      resultType: Revision.resultType.inputRequired,
+      inputRequests: { name: { method: peerText, params: {} } }
+    })),
+
   /** Three reports and the answer, in one chunk. */
   "progress-with-answer": ({ good, progressToken }: Context) =>
     whole(...[1, 2, 3].map((value) => progress(progressToken ?? null, value)), good),
@@ -147,8 +172,21 @@ const behaviours = {
     whole("Server started", " ", `{"type":"heartbeat"}`, `{"jsonrpc":"2.0","method":"notifications/unknown"}`, good)
 } as const satisfies { readonly [name: string]: (context: Context) => Script }
 
+/** Two more tools and one more cursor, for ever. */
+const page = (id: JsonRpc.RequestId, cursor: Json.Value | undefined): Script => {
+  const tools = ["left", "right"].map((side) => ({
+    name: `${side}-${typeof cursor === "string" ? cursor : ""}`,
+    inputSchema: { type: "object" }
+  }))
+  const nextCursor = `${typeof cursor === "string" ? cursor : ""}x`
+  return whole(
+    answer(id, { resultType: Revision.resultType.complete, tools, nextCursor, ttlMs: 0, cacheScope: "public" })
+  )
+}
+
 /**
- * What the peer does with a message. Nothing for what is no request; requests that name no behaviour get an error.
+ * What the peer does with a message. Nothing for what is no request; a list of tools that never ends; an error for
+ * requests that name no behaviour.
  *
  * @category scripts
  * @since 0.1.0
@@ -156,7 +194,8 @@ const behaviours = {
 export const script = (text: string, kind: ChannelKind): Script | undefined => {
   const decoded = JsonRpc.decode(text)
   if (Result.isFailure(decoded) || decoded.success._tag !== "Request") return undefined
-  const { id, params } = decoded.success
+  const { id, method, params } = decoded.success
+  if (method === Revision.method.listTools) return page(id, params["cursor"])
   const { _meta: meta, arguments: args, name } = params
   const behaviour = typeof name === "string" && Object.hasOwn(behaviours, name)
     ? behaviours[name as Behaviour] as (context: Context) => Script
