@@ -29,6 +29,25 @@ export const Icon = open({
 export type Icon = typeof Icon.Type
 
 /**
+ * Why icons cannot be published, if so: a source that is no http, https or data URI, or a size that is neither "any" nor
+ * such as "48x48" (spec: basic, Icons). Definitions and endpoints check theirs; what a peer sends is not checked.
+ *
+ * @category validation
+ * @since 0.1.0
+ */
+export const problemOfIcons = (icons: ReadonlyArray<Icon> | undefined): string | undefined => {
+  for (const { sizes = [], src } of icons ?? []) {
+    if (!/^(?:https?:\/\/|data:)/i.test(src) || !URL.canParse(src)) {
+      return "the source of an icon is no http, https or data URI"
+    }
+    if (!sizes.every((size) => /^(?:any|[1-9]\d*x[1-9]\d*)$/.test(size))) {
+      return "the size of an icon is neither any nor a width and a height such as 48x48"
+    }
+  }
+  return undefined
+}
+
+/**
  * Hints about content: for whom it is, how much it matters (0 to 1) and when it changed (ISO 8601).
  *
  * @category schemas
@@ -47,6 +66,22 @@ export const Annotations = open({
  * @since 0.1.0
  */
 export type Annotations = typeof Annotations.Type
+
+/**
+ * Why annotations cannot be published, if so: a priority that is not between 0 and 1, or a time of change that is not in
+ * ISO 8601 (spec: server/resources, Annotations). Definitions check theirs; what a peer sends is not checked.
+ *
+ * @category validation
+ * @since 0.1.0
+ */
+export const problemOfAnnotations = (annotations: Annotations | undefined): string | undefined => {
+  const { lastModified, priority } = annotations ?? {}
+  if (priority !== undefined && !(priority >= 0 && priority <= 1)) return "the priority is not between 0 and 1"
+  return lastModified === undefined ||
+      (/^\d{4}-\d{2}-\d{2}/.test(lastModified) && !Number.isNaN(Date.parse(lastModified)))
+    ? undefined
+    : "the time of the last change is not in ISO 8601"
+}
 
 const common = { annotations: Schema.optionalKey(Annotations), _meta: Meta }
 

@@ -180,6 +180,8 @@ export const makeResult = <const Name extends string, Args extends Schema.Top = 
   if (struct === undefined || struct.rest !== undefined) return fail("its arguments are not a struct")
   const structured = struct.fields.find(({ isText }) => !isText)
   if (structured !== undefined) return fail(`the argument ${structured.name} cannot be written as a text`)
+  const icons = Content.problemOfIcons(options.icons)
+  if (icons !== undefined) return fail(icons)
   const listed = argumentsOf(struct)
   const prompt: Any = {
     [TypeId]: TypeId,

@@ -10,7 +10,7 @@ import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as Content from "./Content.ts"
+import * as Content from "./Content.ts"
 import { findProblem } from "./internal/jsonCodec.ts"
 import { textFieldsOf } from "./internal/textFields.ts"
 import type * as Json from "./Json.ts"
@@ -210,7 +210,8 @@ export const make = (uri: string, options: Options): Resource => orThrow(makeRes
  */
 export const makeResult = (uri: string, options: Options): Result.Result<Resource, InvalidDefinition> => {
   if (!isUri(uri)) return Result.fail(new InvalidDefinition({ uri, reason: "it is not a URI with a scheme" }))
-  if (options.name === "") return Result.fail(new InvalidDefinition({ uri, reason: "the name is empty" }))
+  const problem = problemOf(options)
+  if (problem !== undefined) return Result.fail(new InvalidDefinition({ uri, reason: problem }))
   const { size } = options
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0)) {
     return Result.fail(new InvalidDefinition({ uri, reason: "the size is not a number of bytes" }))
@@ -269,9 +270,8 @@ export const templateResult = <Params extends Schema.Top = Schema.$Record<Schema
       `${problem.path.length === 0 ? "params" : `the parameter ${problem.path.join(".")}`} is ${problem.reason}`
     )
   }
-  if (options.name === "") return fail("the name is empty")
-  const mismatch = variableMismatch(params, parsed.success)
-  if (mismatch !== undefined) return fail(mismatch)
+  const mistake = problemOf(options) ?? variableMismatch(params, parsed.success)
+  if (mistake !== undefined) return fail(mistake)
   const result: AnyTemplate = {
     [TemplateTypeId]: TemplateTypeId,
     uriTemplate: parsed.success,
@@ -324,6 +324,9 @@ const orThrow = <A>(result: Result.Result<A, InvalidDefinition>): A => {
 // Everything but what no URI has (RFC 3986, appendix A); text beyond ASCII is left to the author.
 // oxlint-disable-next-line no-control-regex
 const isUri = (uri: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\u0000-\u001f\u007f{}<>"\\^`|]+$/.test(uri)
+
+const problemOf = ({ annotations, icons, name }: CommonOptions): string | undefined =>
+  name === "" ? "the name is empty" : Content.problemOfIcons(icons) ?? Content.problemOfAnnotations(annotations)
 
 const declared = (options: CommonOptions): Json.Object => ({
   name: options.name,

@@ -426,6 +426,9 @@ export const makeResult = <
   const plan = HttpRules.plan(inputSchema)
   if (Result.isFailure(plan)) return fail(`input.${plan.failure.path}`, `annotated wrongly: ${plan.failure.reason}`)
 
+  const icons = Content.problemOfIcons(options.icons)
+  if (icons !== undefined) return fail("icons", `not usable: ${icons}`)
+
   const declaration = {
     name,
     ...(options.title === undefined ? {} : { title: options.title }),

@@ -1,6 +1,5 @@
 /**
  * URI templates (RFC 6570) in both directions: a template is expanded with values, and a URI is matched against it.
- * Matching takes one pass and no backtracking.
  *
  * | expression | matches |
  * | --- | --- |
@@ -11,8 +10,10 @@
  * | `{/name}`, `{/name*}` | a segment; with `*` any number of them, as a list |
  * | `{?a,b}`, `{&a,b}` | query parameters in any order; each may be absent, none may come twice; `+` is a space |
  *
- * An expression ends where what follows it in the template first stands; the text at the end of a template is at the end
- * of the URI.
+ * An expression ends where what follows it in the template first stands; where the rest does not fit then, the places
+ * after that are tried, at most 256 in a URI. The text at the end of a template is at the end of the URI. So whatever a
+ * template expands to it matches, as long as its variables have what the table says; where their texts hold what divides
+ * them, they may be found divided in another place.
  *
  * Not matched, and refused by name: prefixes (`{name:3}`), `*` elsewhere than after `/`, two expressions side by side
  * where the first has no end, and the same variable twice.
@@ -94,6 +95,9 @@ export class InvalidUriTemplate extends Data.TaggedError("InvalidUriTemplate")<{
  * @since 0.1.0
  */
 export const maxUriLength = 4096
+
+/** How many ends of expressions are tried. Each costs no more than reading the URI. */
+const maxAttempts = 256
 
 const maxVariables = 32
 const variableName = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*$/
@@ -273,32 +277,41 @@ const encodeReserved = (value: string): string =>
  */
 export const match = (template: UriTemplate, uri: string): Values | undefined => {
   if (uri.length > maxUriLength || foreign.test(uri)) return undefined
-  const values: Record<string, string | ReadonlyArray<string>> = Object.create(null)
-  let rest = normalizeScheme(normalize(uri))
-  const { parts } = template
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts[i]!
-    if (part._tag === "Literal") {
-      const text = i === 0 ? normalizeScheme(part.text) : part.text
-      if (!rest.startsWith(text)) return undefined
-      rest = rest.slice(text.length)
-      continue
-    }
-    const next = parts[i + 1]
-    if (part.operator === "?" && next?._tag === "Expression" && next.operator === "&") {
-      // Together they are one query; without the first parameters it is written with & alone.
-      const all: Expression = { ...part, variables: [...part.variables, ...next.variables] }
-      i++
-      const end = ownEnd("?", rest)
-      if (!takeNamed(rest.startsWith("&") ? "&" : "?", all.variables, rest.slice(0, end), values)) return undefined
-      rest = rest.slice(end)
-      continue
-    }
-    const end = endOf(part, parts, i, rest)
-    if (end === undefined || !take(part, rest.slice(0, end), values)) return undefined
-    rest = rest.slice(end)
+  const values: Found = Object.create(null)
+  const rest = normalizeScheme(normalize(uri))
+  return matchFrom(template.parts, 0, rest, values, { left: maxAttempts }) ? { ...values } : undefined
+}
+
+type Found = Record<string, string | ReadonlyArray<string>>
+
+/** Whether a text matches the parts from one on. */
+const matchFrom = (
+  parts: ReadonlyArray<Part>,
+  index: number,
+  rest: string,
+  values: Found,
+  attempts: { left: number }
+): boolean => {
+  const part = parts[index]
+  if (part === undefined) return rest === ""
+  const after = (end: number, next = index + 1) => matchFrom(parts, next, rest.slice(end), values, attempts)
+  if (part._tag === "Literal") {
+    const text = index === 0 ? normalizeScheme(part.text) : part.text
+    return rest.startsWith(text) && after(text.length)
   }
-  return rest === "" ? { ...values } : undefined
+  const next = parts[index + 1]
+  if (part.operator === "?" && next?._tag === "Expression" && next.operator === "&") {
+    // Together they are one query; without the first parameters it is written with & alone.
+    const variables = [...part.variables, ...next.variables]
+    const end = ownEnd("?", rest)
+    return takeNamed(rest.startsWith("&") ? "&" : "?", variables, rest.slice(0, end), values) && after(end, index + 2)
+  }
+  for (const end of endsOf(part, parts, index, rest)) {
+    if (attempts.left-- <= 0) return false
+    if (take(part, rest.slice(0, end), values) && after(end)) return true
+    for (const { name } of part.variables) delete values[name]
+  }
+  return false
 }
 
 const normalizeScheme = (uri: string): string => {
@@ -312,29 +325,31 @@ const normalize = (uri: string): string =>
     .replace(/%[0-9A-Fa-f]{2}/g, (triplet) => triplet.toUpperCase())
     .replace(/[\u0080-\uffff]+/g, (text) => encodeURIComponent(text.toWellFormed()))
 
-/** Where the text of an expression ends: before what comes next in the template. */
-const endOf = (
+/** Where the text of an expression may end: before what comes next in the template, the likeliest place first. */
+function* endsOf(
   { operator }: Expression,
   parts: ReadonlyArray<Part>,
   index: number,
   rest: string
-): number | undefined => {
+): Iterable<number> {
   const isRequired = operator === "" || operator === "+"
-  if (!isRequired && !rest.startsWith(operator)) return 0
+  if (!isRequired && !rest.startsWith(operator)) return yield 0
   const own = ownEnd(operator, rest)
-  const next = parts[index + 1]
-  if (next === undefined) return own
-  if (next._tag === "Literal") {
-    // The last text of a template is at the end of the URI; any other ends the expression where it first stands.
-    const isLast = index + 2 === parts.length
-    const at = isLast
-      ? (rest.endsWith(next.text) ? rest.length - next.text.length : -1)
-      : rest.indexOf(next.text, isRequired ? 1 : 0)
-    return at === -1 || at > own ? undefined : at
+  let next = index + 1
+  // The expressions that follow are optional and begin with their operators.
+  for (let part = parts[next]; part?._tag === "Expression"; part = parts[++next]) {
+    yield* placesOf(part.operator, rest, 1, own)
   }
-  // The next expression is optional and begins with its operator; this one has its own first character before that.
-  const following = rest.indexOf(next.operator, 1)
-  return following === -1 || following > own ? own : following
+  const text = parts[next]
+  if (text?._tag !== "Literal") yield own
+  else if (next + 1 < parts.length) yield* placesOf(text.text, rest, isRequired ? 1 : 0, own)
+  else if (rest.endsWith(text.text) && rest.length - text.text.length <= own) yield rest.length - text.text.length
+  if (!isRequired) yield 0
+}
+
+/** Where a text stands in another, within bounds. */
+function* placesOf(text: string, rest: string, from: number, to: number): Iterable<number> {
+  for (let at = rest.indexOf(text, from); at !== -1 && at <= to; at = rest.indexOf(text, at + 1)) yield at
 }
 
 const ownEnd = (operator: Operator, rest: string): number => {
@@ -352,7 +367,7 @@ const ownEnd = (operator: Operator, rest: string): number => {
 const take = (
   part: Expression,
   text: string,
-  values: Record<string, string | ReadonlyArray<string>>
+  values: Found
 ): boolean => {
   const { operator, variables } = part
   switch (operator) {
@@ -384,7 +399,7 @@ const take = (
 const takeList = (
   variables: ReadonlyArray<{ readonly name: string }>,
   texts: ReadonlyArray<string>,
-  values: Record<string, string | ReadonlyArray<string>>
+  values: Found
 ): boolean =>
   texts.length <= variables.length && texts.every((text, i) => {
     const value = decode(text)
@@ -397,7 +412,7 @@ const takeNamed = (
   operator: Operator,
   variables: ReadonlyArray<{ readonly name: string }>,
   text: string,
-  values: Record<string, string | ReadonlyArray<string>>
+  values: Found
 ): boolean => {
   if (text === "") return true
   if (!text.startsWith(operator)) return false

@@ -154,7 +154,6 @@ export * as Transport from "./Transport.ts"
 
 /**
  * URI templates (RFC 6570) in both directions: a template is expanded with values, and a URI is matched against it.
- * Matching takes one pass and no backtracking.
  *
  * @since 0.1.0
  */

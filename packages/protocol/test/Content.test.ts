@@ -124,6 +124,52 @@ describe("Content", () => {
     }
   })
 
+  it(verifies("ICON-1")("icons are published with a source of http, https or data, and with sizes"), () => {
+    const published: ReadonlyArray<Content.Icon> = [
+      { src: "https://a.test/i.png", sizes: ["any", "48x48"] },
+      { src: "http://a.test/i.png", sizes: [] },
+      { src: "HTTPS://a.test/" },
+      { src: "data:image/png;base64,AA==" }
+    ]
+    assert.isUndefined(Content.problemOfIcons(published))
+    assert.isUndefined(Content.problemOfIcons(undefined))
+    for (
+      const src of [
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "ws://a.test",
+        "/i.png",
+        "i.png",
+        "",
+        "https://",
+        " data:,"
+      ]
+    ) {
+      assert.match(Content.problemOfIcons([...published, { src }])!, /source/, src)
+    }
+    for (const size of ["48", "48X48", "0x48", "48x", "large", ""]) {
+      assert.match(Content.problemOfIcons([{ src: "data:,", sizes: ["any", size] }])!, /size/, size)
+    }
+  })
+
+  it(verifies("RES-6")("annotations are published with a priority from 0 to 1 and a time in ISO 8601"), () => {
+    for (
+      const annotations of [
+        undefined,
+        {},
+        { priority: 0 },
+        { priority: 1, lastModified: "2026-07-28T12:00:00Z" },
+        { priority: 0.5, lastModified: "2026-07-28" }
+      ]
+    ) assert.isUndefined(Content.problemOfAnnotations(annotations))
+    for (const priority of [-0.1, 1.1, NaN, Infinity]) {
+      assert.match(Content.problemOfAnnotations({ priority })!, /priority/, String(priority))
+    }
+    for (const lastModified of ["", "yesterday", "28.07.2026", "2026-13-40", "1785240000000"]) {
+      assert.match(Content.problemOfAnnotations({ lastModified })!, /ISO 8601/, lastModified)
+    }
+  })
+
   it("annotations have an audience of users and assistants", () => {
     const decodeAnnotations = Schema.decodeUnknownSync(Content.Annotations)
     assert.deepStrictEqual(decodeAnnotations({ audience: [], priority: 0, other: true }) as unknown, {

@@ -50,6 +50,10 @@ describe("a prompt", () => {
     assert.deepStrictEqual(Prompt.make("plain", { args: Schema.Struct({}) }).declaration, { name: "plain" })
   })
 
+  it(verifies("ICON-1")("with an icon from elsewhere is refused"), () => {
+    assert.throws(() => Prompt.make("a", { icons: [{ src: "ftp://a.test/i.png" }] }), /"a".*source of an icon/)
+  })
+
   it("is told from everything else", () => {
     assert.isTrue(Prompt.isPrompt(Prompt.make("a")))
     for (const other of [null, undefined, {}, "a", [], { name: "a" }]) assert.isFalse(Prompt.isPrompt(other))

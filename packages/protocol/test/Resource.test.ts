@@ -59,6 +59,15 @@ describe("a resource", () => {
     assert.isTrue(Result.isSuccess(Resource.makeResult("docs://a", { name: "a", size: 0 })))
   })
 
+  it.each([
+    [{ icons: [{ src: "file:///i.png" }] }, /source of an icon/],
+    [{ annotations: { priority: 2 } }, /priority/],
+    [{ annotations: { lastModified: "now" } }, /ISO 8601/]
+  ])(verifies("ICON-1", "RES-6")("with %j is refused, and so is a template"), (options, reason) => {
+    assert.throws(() => Resource.make("docs://a", { name: "a", ...options }), reason)
+    assert.throws(() => Resource.template("docs://{a}", { name: "a", ...options }), reason)
+  })
+
   it("without a name is refused", () => {
     assert.match(failure(Resource.makeResult("docs://a", { name: "" })).message, /"docs:\/\/a".*the name is empty/)
     assert.match(failure(Resource.templateResult("docs://{a}", { name: "" })).message, /the name is empty/)

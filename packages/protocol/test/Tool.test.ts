@@ -186,6 +186,11 @@ describe("Tool", () => {
       assert.strictEqual(success(encodeWith(Query, new URLSearchParams("a=1"))), "a=1")
     })
 
+    it(verifies("ICON-1")("an icon from elsewhere is refused"), () => {
+      assert.throws(() => Tool.make("a", { icons: [{ src: "javascript:alert(1)" }] }), /"a".*icons.*source/)
+      assert.throws(() => Tool.make("a", { icons: [{ src: "data:,", sizes: ["big"] }] }), /"a".*icons.*size/)
+    })
+
     it("a wrong header annotation is refused with its path", () => {
       const header = (name: string, schema: Schema.Top = Schema.String) =>
         schema.pipe(Tool.header(name) as never) as Schema.Top

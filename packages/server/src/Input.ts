@@ -182,7 +182,7 @@ export const all = <const Asks extends Readonly<Record<string, Effect.Effect<unk
 /**
  * Runs an effect once over all rounds of a request: its result comes back with the answers. Asked for twice at a time it
  * runs once. Only a success is kept; a failing step runs again in the next round. A round is not cut while a step runs,
- * so asking within a step dies.
+ * so asking within a step dies, as do steps that wait for each other.
  *
  * @category steps
  * @since 0.1.0

@@ -23,7 +23,7 @@
  *
  * @since 0.1.0
  */
-import type * as Content from "@fairlead/protocol/Content"
+import * as Content from "@fairlead/protocol/Content"
 import * as Json from "@fairlead/protocol/Json"
 import type { CacheHint } from "@fairlead/protocol/Resource"
 import * as Revision from "@fairlead/protocol/Revision"
@@ -461,6 +461,8 @@ const settingsOf = Effect.fnUntraced(function*<RC, RX, M extends ReadonlyArray<M
   for (const field of ["name", "version"] as const) {
     if (options[field] === "") yield* new InvalidConfig({ field, reason: "it is empty" })
   }
+  const icons = Content.problemOfIcons(options.icons)
+  if (icons !== undefined) yield* new InvalidConfig({ field: "icons", reason: icons })
   for (const host of options.allowedHosts ?? []) {
     if (hostName(host) === undefined) {
       yield* new InvalidConfig({ field: "allowedHosts", reason: "a value is not a host name" })

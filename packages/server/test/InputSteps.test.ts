@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { Call, Content, Tool } from "@fairlead/protocol"
+import { Call, Content, Revision, Tool } from "@fairlead/protocol"
 import { Idempotency, Input, type Invocation, McpServer, type Middleware } from "@fairlead/server"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -234,6 +234,58 @@ describe("a step", () => {
 })
 
 const key = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
+
+describe("steps that wait for each other", () => {
+  const one = Effect.succeed(1)
+  /** A step that runs others once the others have begun. */
+  const step = (key: string, inner: Effect.Effect<number, never, Invocation.Invocation>) =>
+    Input.step(key, Schema.Int, Effect.andThen(Effect.sleep("1 millis"), inner))
+
+  it.live.each<readonly [string, ReadonlyArray<readonly [string, string]>]>([
+    ["two", [["a", "b"], ["b", "a"]]],
+    ["three", [["a", "b"], ["b", "c"], ["c", "a"]]]
+  ])("die at once, naming two of them: %s", ([, pairs]) =>
+    Effect.gen(function*() {
+      const server = yield* serve(
+        McpServer.tool(Work, () =>
+          Effect.as(
+            Effect.all(pairs.map(([outer, inner]) => step(outer, Input.step(inner, Schema.Int, one))), {
+              concurrency: "unbounded"
+            }),
+            []
+          )),
+        { requestTimeout: "5 seconds" }
+      )
+      const answer = yield* server.send(callRound("work"))
+      assert.strictEqual(answer.json.error.code, Revision.codes.internalError)
+      assert.include(Cause.pretty(server.logs[0]!.cause), "wait for each other")
+    }))
+
+  it.live("in one direction only are no such", () =>
+    Effect.gen(function*() {
+      let runs = 0
+      const shared = Input.step(
+        "shared",
+        Schema.Int,
+        Effect.sleep("5 millis").pipe(Effect.andThen(Effect.sync(() => ++runs)))
+      )
+      const server = yield* serve(
+        McpServer.tool(Work, () =>
+          Effect.map(
+            Effect.all([
+              step("a", step("c", shared)),
+              step("b", shared),
+              shared,
+              step("d", Effect.andThen(shared, shared))
+            ], {
+              concurrency: "unbounded"
+            }),
+            (all) => [Content.text(all.join())]
+          ))
+      )
+      assert.strictEqual(textOf(yield* server.send(callRound("work"))), "1,1,1,1")
+    }))
+})
 
 describe("the results of steps", () => {
   it.effect(

@@ -23,6 +23,7 @@ describe("the options", () => {
     [
       ["name", { name: "" }],
       ["version", { version: "" }],
+      ["icons", { icons: [{ src: "javascript:alert(1)" }] }],
       ["maxBodyBytes", { maxBodyBytes: 0 }],
       ["maxBodyBytes", { maxBodyBytes: 1.5 }],
       ["maxResponseBytes", { maxResponseBytes: -1 }],

@@ -163,6 +163,38 @@ describe("a call", () => {
       })
   )
 
+  it.effect("with keys that are data tells where they stand by *, and keeps the words of its author", () =>
+    Effect.gen(function*() {
+      const even = Schema.makeFilter((n: number) => n % 2 === 0 ? undefined : `${n} is odd; send an even number`)
+      const Scores = Tool.make("scores", {
+        input: Schema.Struct({
+          scores: Schema.Record(Schema.String, Schema.Struct({ points: Schema.Int })),
+          text: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Int)),
+          n: Schema.Int.check(even)
+        })
+      })
+      const server = yield* serve(McpServer.tool(Scores, () => Effect.succeed([])))
+      const args = { scores: { hunter2: { points: "hunter3" }, hunter4: 1 }, text: "{\"hunter5\":\"hunter6\"}", n: 3 }
+      const answer = yield* server.send(call("scores", args))
+      assert.notInclude(answer.text, "hunter")
+      assert.deepStrictEqual(answer.json.result.content[0].text.split("\n").slice(1), [
+        "scores.*.points: Expected number",
+        "scores.*: Expected object",
+        "text.*: Expected number",
+        "n: 3 is odd; send an even number"
+      ])
+    }))
+
+  it.effect("with many mistakes tells of 32, and how many more there are", () =>
+    Effect.gen(function*() {
+      const Sum = Tool.make("sum", { input: Schema.Struct({ numbers: Schema.Array(Schema.Int) }) })
+      const server = yield* serve(McpServer.tool(Sum, () => Effect.succeed([])))
+      const answer = yield* server.send(call("sum", { numbers: Array(50_000).fill("x") }))
+      const lines = answer.json.result.content[0].text.split("\n")
+      assert.lengthOf(lines, 34)
+      assert.deepStrictEqual(lines.slice(-2), ["numbers.31: Expected number", "and 49968 more"])
+    }))
+
   it.effect("leaves unknown members of the arguments alone", () =>
     Effect.gen(function*() {
       const body = yield* resultOf(greet, "greet", { name: "Ada", other: 1, __proto__: null })

@@ -66,6 +66,8 @@ export class Round implements InputRound {
   private readonly waiting = new Set<Waiting>()
   private readonly steps = new Map<string, Json.Value>()
   private readonly running = new Map<string, Deferred.Deferred<unknown, unknown>>()
+  /** Which step waits for which: one within it, or one that another fiber runs. */
+  private readonly waits = new Set<readonly [step: string, other: string]>()
   private keptForNext: Json.Value | undefined
   private turn = 0
   /** The round is over: asks and steps end at once. */
@@ -142,16 +144,46 @@ export class Round implements InputRound {
       if (this.closed) return Effect.interrupt
       if (this.steps.has(key)) return decode(this.steps.get(key)!)
       if (steps.includes(key)) return Effect.die(new Error(`The step ${JSON.stringify(key)} waits for itself`))
+      const outer = steps.at(-1)
       const running = this.running.get(key)
       if (running === undefined) {
-        return this.runStep(key, Effect.provideService(effect, CurrentSteps, [...steps, key]), encode)
+        return this.stepWaits(
+          outer,
+          key,
+          this.runStep(key, Effect.provideService(effect, CurrentSteps, [...steps, key]), encode)
+        )
+      }
+      const other = steps.find((step) => this.isWaitingFor(key, step))
+      if (other !== undefined) {
+        return Effect.die(
+          new Error(`The steps ${JSON.stringify(other)} and ${JSON.stringify(key)} wait for each other`)
+        )
       }
       return Effect.catchCause(
-        Deferred.await(running) as Effect.Effect<A, E>,
+        this.stepWaits(outer, key, Deferred.await(running) as Effect.Effect<A, E>),
         // The one that ran it was interrupted, such as by a timeout of its own: that is not for the others.
         (cause) => Cause.hasInterruptsOnly(cause) ? this.step(key, effect, encode, decode) : Effect.failCause(cause)
       )
     })
+  }
+
+  /** Keeps in mind that a step waits for another while the effect runs. */
+  private stepWaits<A, E, R>(
+    step: string | undefined,
+    other: string,
+    effect: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R> {
+    if (step === undefined) return effect
+    const edge = [step, other] as const
+    this.waits.add(edge)
+    return Effect.ensuring(effect, Effect.sync(() => this.waits.delete(edge)))
+  }
+
+  private isWaitingFor(step: string, other: string): boolean {
+    for (const [waiter, awaited] of this.waits) {
+      if (waiter === step && (awaited === other || this.isWaitingFor(awaited, other))) return true
+    }
+    return false
   }
 
   private runStep<A, E, R, R2>(
