@@ -1,6 +1,7 @@
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { HttpTransport, McpClient, StdioTransport } from "@fairlead/client"
+import { verifies } from "@fairlead/conformance/verifies"
 import { NodeMcpEndpoint } from "@fairlead/node"
 import type { Transport } from "@fairlead/protocol"
 import { InProcess } from "@fairlead/server"
@@ -56,6 +57,31 @@ describe("the package-docs server", () => {
         assert.strictEqual(missing._tag, "PageNotFound")
       }).pipe(Effect.provide(McpClient.layer({ timeout: "2 minutes" }).pipe(Layer.provide(transport)))), 180_000)
   }
+
+  it.live(
+    verifies("snodo/promise/example_three_transports")(
+      "is asked by the example, with the same answers over every transport"
+    ),
+    () =>
+      Effect.promise(async () => {
+        const program = Path.join(import.meta.dirname, "../client.ts")
+        const child = spawn(process.execPath, [args[0]!, program, "how do I run an effect with a timeout"], {
+          cwd: root
+        })
+        let stdout = ""
+        child.stdout.on("data", (chunk: Buffer) => {
+          stdout += chunk.toString()
+        })
+        child.stderr.resume()
+        assert.deepStrictEqual(await once(child, "close"), [0, null])
+        const sections = stdout.split(/^== (.*)$/m).slice(1).map((part) => part.trim())
+        const [inProcess, first, http, second, stdio, third] = sections
+        assert.deepStrictEqual([inProcess, http, stdio, sections.length], ["in-process", "HTTP", "stdio", 6])
+        assert.include(first, "--- Effect.timeout ---")
+        assert.deepStrictEqual([second, third], [first, first])
+      }),
+    180_000
+  )
 
   const officialClient = () =>
     new OfficialClient({ name: "official", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } })

@@ -25,6 +25,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
+import { clientOf, json, peer, result } from "./support/peer.ts"
 import { Search } from "./support/tools.ts"
 import { failures, hits, metaOf, results, scripted, silent, success } from "./support/transport.ts"
 
@@ -209,6 +210,89 @@ describe("what a client says of itself", () => {
       const own: ReadonlySet<string> = new Set(Object.values(Call.metaKeys))
       const keys = Object.keys(metaOf(requests[0]!)).filter((key) => key.includes("/") && !own.has(key))
       expect(keys.filter((key) => !key.startsWith("io.modelcontextprotocol/"))).toEqual([])
+    }))
+})
+
+describe("published schemas", () => {
+  /** A tool of 2020-12 without saying so, as a server lists it. */
+  const modern: Json.Object = {
+    type: "object",
+    $defs: { word: { $anchor: "word", type: "string" } },
+    properties: {
+      region: { type: "string", "x-mcp-header": "Region" },
+      pair: { type: "array", prefixItems: [{ $ref: "#word" }, { type: "integer" }] }
+    },
+    dependentRequired: { pair: ["region"] },
+    unevaluatedProperties: false
+  }
+  const listing = (tool: Json.Object, result: Json.Object = { content: [] }) =>
+    scripted(
+      results(({ method }) => method === Revision.method.listTools ? { tools: [{ name: "a", ...tool }] } : result),
+      { hasHeaders: true }
+    )
+
+  it.effect(
+    verifies("JS-1@client")("of 2020-12, without saying so, are kept whole and their tools called"),
+    () =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* listing({ inputSchema: modern })
+        const [tool] = yield* client.listTools
+        expect(tool!.inputSchema).toEqual(modern)
+        const ending = yield* client.callDiscovered(tool!, { region: "eu", pair: ["a", 1] })
+        expect(ending._tag).toBe("Succeeded")
+        expect(requests[1]!.headers).toContainEqual(["mcp-param-region", "eu"])
+        expect(requests[1]!.params["arguments"]).toEqual({ region: "eu", pair: ["a", 1] })
+      })
+  )
+
+  it(verifies("JS-2@client")("of another dialect make no definition: that is an error before any call"), () => {
+    const other = Tool.jsonSchema({ $schema: "http://json-schema.org/draft-07/schema#", type: "object" })
+    for (const parts of [{ input: other }, { output: other }]) {
+      const made = Tool.makeResult("old", parts)
+      assert(made._tag === "Failure")
+      expect(made.failure.message).toContain("$schema")
+    }
+  })
+
+  it.effect(
+    verifies("JS-2@client", "JS-4@client")(
+      "loosen nothing: an output is decoded by its definition, whatever the server refers to"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const outputSchema = { $schema: "urn:other", $ref: "https://example.com/anything.json" }
+        const { client } = yield* listing(
+          { name: Search.name, inputSchema: { type: "object" }, outputSchema },
+          { content: [], structuredContent: { titles: "everything" } }
+        )
+        yield* client.listTools
+        expect(yield* Effect.flip(search(client))).toMatchObject({ code: "malformed_response" })
+      })
+  )
+
+  it.live(verifies("JS-5@client")("have the depth and the size of messages"), () =>
+    Effect.gen(function*() {
+      const deep = (depth: number): Json.Object => depth === 0 ? {} : { properties: { a: deep(depth - 1) } }
+      const wide = { properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`property_${i}`, {}])) }
+      let inputSchema: Json.Object = {}
+      const target = yield* peer((request, response) =>
+        json(response, result(request, { tools: [{ name: "a", inputSchema }] }))
+      )
+      const client = yield* clientOf(target.url, { maxResponseBytes: 100_000 })
+      for (
+        const [schema, code] of [
+          [deep(20), undefined],
+          [deep(40), "malformed_response"],
+          [deep(400), "malformed_response"],
+          [wide, "response_too_large"]
+        ] as const
+      ) {
+        inputSchema = schema
+        const exit = yield* Effect.exit(client.listTools)
+        expect(exit).toMatchObject(
+          code === undefined ? { _tag: "Success" } : { cause: { reasons: [{ error: { code } }] } }
+        )
+      }
     }))
 })
 

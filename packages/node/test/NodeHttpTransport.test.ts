@@ -144,7 +144,7 @@ describe("connections", () => {
     }))
 
   it.live(
-    verifies("client/with_connect_timeout", "client/default/connect_timeout", "snodo/option/connect_timeout")(
+    verifies("client/with_connect_timeout", "snodo/option/connect_timeout")(
       "`connectTimeout` bounds the handshake too: nothing was sent"
     ),
     () =>

@@ -406,6 +406,14 @@ describe("HttpRules", () => {
       ])
     })
 
+    it(verifies("GAP-18@client")("a notification has the same, and no name"), () => {
+      const { cancelled } = Revision.notification
+      assert.deepStrictEqual(HttpRules.requestHeaders(cancelled, { requestId: 1, reason: "x" }), [
+        ["mcp-protocol-version", Revision.latest.version],
+        ["mcp-method", cancelled]
+      ])
+    })
+
     const version = Revision.latest.version
 
     it.each([
