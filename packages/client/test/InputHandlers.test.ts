@@ -147,7 +147,9 @@ describe("handlers", () => {
   )
 
   it.effect(
-    verifies("ELI-1", "SAM-1", "ROOT-1")("declare their capabilities, under what is declared beside them"),
+    verifies("ELI-1", "SAM-1", "ROOT-1", "DEP-1@client")(
+      "declare their capabilities, under what is declared beside them"
+    ),
     () =>
       Effect.gen(function*() {
         const of = <H>(handlers: Layer.Layer<H>, options: McpClient.Options = {}) =>
