@@ -66,7 +66,10 @@ export interface Options {
   readonly extendEnv?: boolean | undefined
   /** The working directory. Default: that of this process. */
   readonly cwd?: string | undefined
-  /** How many calls may wait for an answer; one more fails with `TooManyPendingCalls`. At least 1. Default: 64. */
+  /**
+   * How many calls may wait for an answer; one more fails with `TooManyPendingCalls`. As many listen streams may be open
+   * beside them. At least 1. Default: 64.
+   */
   readonly maxPendingCalls?: number | undefined
   /**
    * The longest line in bytes that is held. A longer one fails its call with `ResponseTooLarge`, and the next line is

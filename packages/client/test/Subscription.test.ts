@@ -459,6 +459,24 @@ describe("over each transport", () => {
       }).pipe(Effect.provide(NodeServices.layer))
   )
 
+  it.live("stdio, where streams take no place of calls and are bounded by as many", () =>
+    Effect.gen(function*() {
+      const fixture = new URL("../../node/test/fixtures/listenServer.ts", import.meta.url)
+      const service = yield* StdioTransport.make({
+        command: process.execPath,
+        args: ["--conditions=@fairlead/source", fileURLToPath(fixture)],
+        maxPendingCalls: 1
+      })
+      const client = yield* McpClient.make().pipe(Effect.provideService(Transport, service))
+      const scope = yield* Scope.make()
+      yield* Scope.provide(client.listen(filter), scope)
+      yield* client.call(Touch, { uri: "docs://manual" })
+      expect((yield* Effect.flip(client.listen(filter))).code).toBe("too_many_pending_calls")
+      yield* Scope.close(scope, Exit.void)
+      yield* client.listen(filter)
+      yield* client.call(Touch, { uri: "docs://manual" })
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   /** A server that is told of changes by a tool, and the script of its client. */
   const local = () => {
     let endpoint: McpEndpoint.McpEndpoint["Service"] | undefined

@@ -79,7 +79,9 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
               for (const { request } of pending.values()) if (wantsLog(request)) request.notify(message.success)
               return true
             }
-            const request = requestOf(message.success.params)
+            const request = message.success.method === Revision.notification.cancelled
+              ? requestIdOf(message.success.params["requestId"])
+              : requestOf(message.success.params)
             if (request !== undefined) pending.get(JsonRpc.idKey(request))?.request.notify(message.success)
             return true
           }
@@ -144,6 +146,9 @@ const wantsLog = ({ params }: Transport.Outgoing): boolean => {
   const meta = params["_meta"]
   return Json.isObject(meta) && meta[Revision.meta.logLevel] !== undefined
 }
+
+const requestIdOf = (id: Json.Value | undefined): JsonRpc.RequestId | undefined =>
+  JsonRpc.isRequestId(id) ? id : undefined
 
 /** The request that a notification belongs to: by its progress token, or by the subscription it is part of. */
 const requestOf = (params: Json.Object): JsonRpc.RequestId | undefined => {

@@ -221,4 +221,19 @@ describe("the in-process transport", () => {
       const answers = yield* Fiber.join(all)
       assert.deepStrictEqual(answers.map(({ response }) => response.id), Array.from({ length: 50 }, (_, id) => id))
     }))
+
+  it.effect("a stream is told that it is cancelled, and then answered, when the endpoint stops", () =>
+    Effect.gen(function*() {
+      const { endpoint, notified, send } = yield* connect(McpServer.tool(Slow, () => Effect.succeed([])))
+      const listening = yield* Effect.forkChild(
+        send(request(Revision.method.listen, { notifications: { toolsListChanged: true } }, { id: 7 }))
+      )
+      yield* until(() => notified.length === 1)
+      yield* endpoint.stop
+      assert.strictEqual((yield* Fiber.join(listening)).response._tag, "Success")
+      assert.deepStrictEqual(notified.map(({ method, params }) => [method, params["requestId"] ?? null]), [
+        [Revision.notification.acknowledged, null],
+        [Revision.notification.cancelled, 7]
+      ])
+    }))
 })

@@ -57,6 +57,12 @@ export class Cache {
     }
   }
 
+  /** Drops all pages of a list: a cursor that one of them gave is not taken any more. */
+  dropPages(method: string): void {
+    this.epoch++
+    for (const [key, entry] of this.#entries) if (entry.method === method) this.#entries.delete(key)
+  }
+
   /** Drops what has changed. */
   invalidate(notification: Notification): void {
     this.epoch++

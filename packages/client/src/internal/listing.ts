@@ -127,14 +127,35 @@ export const listPage = <Item>(
   kind: Kind<Item>,
   cursor: string | undefined
 ): Effect.Effect<Page<Item>, Error> => {
-  const page = run(logical, (exchange) => fetchPage(exchange, kind, cursor))
+  const sent = run(logical, (exchange) => fetchPage(exchange, kind, cursor))
+  const { cache } = logical.core
+  const page = cache === undefined || cursor === undefined ? sent : Effect.tapError(
+    sent,
+    (error) => Effect.sync(() => isInvalidCursor(error) && cache.dropPages(kind.method))
+  )
   return kind.hasHeaders && logical.core.transport.hasHeaders
     ? Effect.flatMap(page, (page) => withoutInvalidHeaders(logical, page))
     : page
 }
 
-/** All items. */
+/** A cursor of a page that was kept may have become invalid since (spec: server/utilities/caching). */
+const isInvalidCursor = ({ reason }: Error): boolean =>
+  reason._tag === "RpcError" && reason.code === Revision.codes.invalidParams
+
+/** All items; once again from the start where pages that were kept led to a cursor that is not taken any more. */
 export const listAll = <Item>(logical: Logical, kind: Kind<Item>): Effect.Effect<ReadonlyArray<Item>, Error> => {
+  const { cache } = logical.core
+  const attempt = Effect.suspend(() => listOnce(logical, kind))
+  return cache === undefined ? attempt : Effect.suspend(() => {
+    const { epoch } = cache
+    return Effect.catch(
+      attempt,
+      (error) => isInvalidCursor(error) && cache.epoch !== epoch ? attempt : Effect.fail(error)
+    )
+  })
+}
+
+const listOnce = <Item>(logical: Logical, kind: Kind<Item>): Effect.Effect<ReadonlyArray<Item>, Error> => {
   const items: Array<Item> = []
   const pages = pager(logical, (cursor) => listPage(logical, kind, cursor))
   const loop: Effect.Effect<ReadonlyArray<Item>, Error> = Effect.flatMap(pages, (page) => {

@@ -49,6 +49,8 @@ export class Channel {
   readonly #limits: Limits
   readonly #waiting = new Slots<Waiting>()
   readonly #byToken = new Slots<Waiting>()
+  /** How many of those that wait are streams, which stay: they do not take the place of calls. */
+  #streams = 0
   readonly #splitter: Frames.Splitter
   readonly #log: (effect: Effect.Effect<void>) => void
   #frames: Array<Frame> = []
@@ -70,11 +72,14 @@ export class Channel {
     return Effect.callback<Incoming, Failure>((resume) => {
       if (this.#ended !== undefined) return resume(Effect.fail(this.#ended("NotSent")))
       const limit = this.#limits.maxPendingCalls
-      if (this.#waiting.size >= limit) return resume(Effect.fail(new TooManyPendingCalls({ limit })))
+      const streams = isStream(request)
+      const taken = streams ? this.#streams : this.#waiting.size - this.#streams
+      if (taken >= limit) return resume(Effect.fail(new TooManyPendingCalls({ limit })))
       const key = JsonRpc.idKey(request.id)
       if (this.#waiting.has(key)) return resume(Effect.die(new Error("A request with the same id is in flight")))
       const waiting: Waiting = { request, resume, progressToken: tokenOf(request), sent: false }
       this.#waiting.set(key, waiting)
+      if (streams) this.#streams++
       if (waiting.progressToken !== undefined) this.#byToken.set(waiting.progressToken, waiting)
       this.#push({ text: request.text, waiting })
       return Effect.sync(() => this.#abandon(waiting))
@@ -164,7 +169,9 @@ export class Channel {
 
   #forget(waiting: Waiting): boolean {
     if (waiting.progressToken !== undefined) this.#byToken.delete(waiting.progressToken)
-    return this.#waiting.delete(JsonRpc.idKey(waiting.request.id))
+    const wasThere = this.#waiting.delete(JsonRpc.idKey(waiting.request.id))
+    if (wasThere && isStream(waiting.request)) this.#streams--
+    return wasThere
   }
 
   #settle(waiting: Waiting, effect: Effect.Effect<Incoming, Failure>): void {
@@ -241,6 +248,9 @@ export class Channel {
     this.#log(Effect.logWarning(message, ...(length === undefined ? [] : [{ length }])))
   }
 }
+
+/** A stream has no answer before its end. */
+const isStream = ({ method }: Outgoing): boolean => Revision.latest.methods.get(method)?.streams === true
 
 const isMembers = (value: Json.Value | undefined): value is Json.Object => typeof value === "object" && value !== null
 

@@ -177,6 +177,59 @@ describe("answers", () => {
     }))
 
   it.effect(
+    verifies("CACHE-7@client")(
+      "of a list are dropped together when a cursor is not taken any more, and it is read anew"
+    ),
+    () =>
+      Effect.gen(function*() {
+        let catalog = 1
+        const { client, requests } = yield* scripted((request) => {
+          request.sent()
+          const { cursor } = request.params
+          if (cursor !== undefined && cursor !== String(catalog)) {
+            const error = { code: Revision.codes.invalidParams, message: "The cursor is of an older list" }
+            return Effect.succeed({ response: { _tag: "Failure", id: request.id, error } as const })
+          }
+          return Effect.succeed(success(request, {
+            ttlMs: cursor === undefined ? 1000 : 10,
+            cacheScope: "public",
+            tools: [{ name: `${cursor ?? "first"} of ${catalog}`, inputSchema: {} }],
+            ...(cursor === undefined ? { nextCursor: String(catalog) } : {})
+          }))
+        }, { cache: true })
+        const names = Effect.map(client.listTools, (tools) => tools.map(({ name }) => name))
+        yield* names
+        catalog = 2
+        // The second page is stale, the first is kept and has the old cursor.
+        yield* TestClock.adjust("10 millis")
+        expect(yield* names).toEqual(["first of 2", "2 of 2"])
+        expect(requests.length).toBe(5)
+        // A page by hand drops them too, and what came of it is the caller's to see.
+        expect((yield* Effect.flip(client.listPage("tools", "1"))).code).toBe("rpc_error.-32602")
+        yield* names
+        expect(requests.length).toBe(8)
+      })
+  )
+
+  it.effect(
+    verifies("CACHE-7@client")("are not asked for again and again where no cursor is ever taken"),
+    () =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* scripted((request) => {
+          request.sent()
+          const error = { code: Revision.codes.invalidParams, message: "No" }
+          return Effect.succeed(
+            request.params["cursor"] === undefined
+              ? success(request, { ttlMs: 1000, cacheScope: "public", tools: [], nextCursor: "a" })
+              : { response: { _tag: "Failure", id: request.id, error } as const }
+          )
+        }, { cache: true })
+        expect((yield* Effect.flip(client.listTools)).code).toBe("rpc_error.-32602")
+        expect(requests.length).toBe(4)
+      })
+  )
+
+  it.effect(
     verifies("CACHE-6", "SUB-15", "GAP-22")("that have changed are dropped when a subscription says so"),
     () =>
       Effect.gen(function*() {
