@@ -7,6 +7,7 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { NodeMcpEndpoint } from "@fairlead/node"
+import { McpServer } from "@fairlead/server"
 import * as Console from "effect/Console"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -35,16 +36,21 @@ const options = Effect.try({
   catch: (cause) => new UsageError({ message: `${cause instanceof Error ? cause.message : cause}\n${usage}` })
 })
 
+const offered = [["Tools", "tool"], ["Templates", "resourceTemplate"], ["Prompts", "prompt"]] as const
+
 const welcome = Effect.gen(function*() {
+  const server = yield* McpServer.McpServer
   const { url } = yield* NodeMcpEndpoint.HttpListener
   const docs = yield* PackageDocs
   yield* Console.log(`Serving package documentation on ${url}`)
-  yield* Console.log("Tools: search_docs, read_doc, list_packages, package_exports")
-  yield* Console.log("Try:   npm run example -- \"how do I run an effect with a timeout\"")
+  for (const [what, kind] of offered) {
+    yield* Console.log(`${`${what}:`.padEnd(10)} ${(yield* server.names(kind)).join(", ")}`)
+  }
+  yield* Console.log("Try:       npm run example -- \"how do I run an effect with a timeout\"")
   const { milliseconds, pages, reused, indexed } = yield* docs.stats
   yield* Console.log(
-    `Ready: ${pages} pages of ${reused + indexed.length} packages in ${(milliseconds / 1000).toFixed(1)} s. ` +
-      "Stop with Ctrl-C."
+    `Ready: ${pages} pages of ${reused + indexed.length} packages in ${(milliseconds / 1000).toFixed(1)} s; ` +
+      "changed packages are indexed again. Stop with Ctrl-C."
   )
   const problems = yield* docs.problems
   if (problems.length > 0) yield* Console.error(`${problems.length} packages were skipped; list_packages names them.`)
@@ -52,7 +58,7 @@ const welcome = Effect.gen(function*() {
 
 const main = Effect.gen(function*() {
   const { cache, port, project, stdio } = yield* options
-  const docs = PackageDocs.layer({ project, cache })
+  const docs = PackageDocs.layer({ project, cache, watch: true })
   const served = endpoint.pipe(Layer.provideMerge(docs))
   if (stdio) return yield* NodeMcpEndpoint.launchStdio(served)
   return yield* Layer.launch(

@@ -56,7 +56,6 @@ export interface Extracted {
 /** Reads a package; yields now and then so that the caller can do something else in between. */
 export function* extract(installed: Installed): Generator<void, Extracted> {
   const sources = new Sources(installed.directory)
-  sources.paths.add("package.json")
   const problems: Array<string> = []
   const pages = new Map<string, PageDraft>()
   const add = (page: PageDraft) => {
@@ -64,10 +63,13 @@ export function* extract(installed: Installed): Generator<void, Extracted> {
       pages.set(page.id, page)
     }
   }
+  add(wholePage(installed, "package.json", sources.read(Path.join(installed.directory, "package.json"))))
   for (const file of documents(sources, problems)) {
     try {
       const source = sources.read(Path.join(installed.directory, file))
-      const drafts = file.endsWith(".md")
+      const drafts = isChangelog(file)
+        ? [wholePage(installed, file, source.slice(0, longestChangelog))]
+        : /\.(?:md|markdown)$/i.test(file)
         ? markdownPages(installed, file, source)
         : examplePages(installed, file, source)
       drafts.forEach(add)
@@ -96,7 +98,13 @@ export function* extract(installed: Installed): Generator<void, Extracted> {
 
 const documentDirectories = new Set(["docs", "doc", "documentation", "guides", "guide", "ai-docs", "examples", "man"])
 const skippedDocuments =
-  /^(?:change(?:s|log)?|history|releases?|licen[cs]e.*|code[-_]of[-_]conduct|contributing|security|authors?|.*third[-_ ]?party.*|claude)\.md$/i
+  /^(?:releases?|licen[cs]e.*|code[-_]of[-_]conduct|contributing|security|authors?|.*third[-_ ]?party.*|claude)\.md$/i
+
+// What has changed is read but not searched: it is about other versions.
+const isChangelog = (file: string): boolean => /^(?:change(?:s|log)?|history)\.md$/i.test(file)
+
+// In characters; the newest versions come first.
+const longestChangelog = 200_000
 
 // The Markdown at the top of a package and the files under its docs directories.
 function* documents(sources: Sources, problems: Array<string>): Generator<string> {
@@ -115,7 +123,10 @@ function* documents(sources: Sources, problems: Array<string>): Generator<string
         if (wanted && depth < 6) {
           yield* walk(path, depth + 1)
         }
-      } else if (/\.(?:md|markdown)$/i.test(entry.name) && !skippedDocuments.test(entry.name)) {
+      } else if (
+        /\.(?:md|markdown)$/i.test(entry.name) && !skippedDocuments.test(entry.name) &&
+        (directory === "" || !isChangelog(entry.name))
+      ) {
         yield path
       } else if (directory !== "" && /\.[cm]?tsx?$/.test(entry.name) && !/\.d\.[cm]?ts$/.test(entry.name)) {
         yield path
@@ -125,21 +136,30 @@ function* documents(sources: Sources, problems: Array<string>): Generator<string
   yield* walk("", 0)
 }
 
+// A file as it is, to be read; what is searched are its sections.
+const wholePage = (
+  installed: Installed,
+  file: string,
+  text: string,
+  kind: PageKind = "doc",
+  title = `${installed.label} ${file}`
+): PageDraft => ({
+  id: `${installed.label}/${file}`,
+  title,
+  kind,
+  card: { summary: installed.manifest.description },
+  fields: { name: "", module: "", summary: "", body: "", context: "", code: "" },
+  text,
+  hidden: true,
+  deprecated: false
+})
+
 const markdownPages = (installed: Installed, file: string, source: string): ReadonlyArray<PageDraft> => {
   const kind: PageKind = /^readme/i.test(Path.basename(file)) && !file.includes("/") ? "readme" : "doc"
   const id = `${installed.label}/${file}`
   const sections = Markdown.sections(source)
   const top = sections.find((section) => section.title !== "")?.title ?? installed.label
-  const whole: PageDraft = {
-    id,
-    title: kind === "readme" ? `${installed.label} README` : top,
-    kind,
-    card: { summary: installed.manifest.description },
-    fields: { name: "", module: "", summary: "", body: "", context: "", code: "" },
-    text: source,
-    hidden: true,
-    deprecated: false
-  }
+  const whole = wholePage(installed, file, source, kind, kind === "readme" ? `${installed.label} README` : top)
   const pages = sections.map((section): PageDraft => {
     const { code, prose } = Markdown.splitCode(section.text.replace(/^#{1,6}\s.*\n?/, ""))
     const paragraphs = Markdown.plain(prose).split(/\n\s*\n/).map((text) => text.trim()).filter((text) => text !== "")

@@ -6,11 +6,12 @@ import { type IndexStats, messageOf, type Problem } from "./Model.ts"
 import * as Progress from "./Progress.ts"
 import type { Source } from "./Ranking.ts"
 import * as Segment from "./Segment.ts"
-import { Store } from "./Store.ts"
+import { isCurrent, Store } from "./Store.ts"
 
 /** The indexes of all packages of a project. */
 export interface Index {
   readonly store: Store
+  readonly installation: Installed.Installation
   readonly sources: ReadonlyArray<Source>
   readonly problems: ReadonlyArray<Problem>
   readonly stats: IndexStats
@@ -23,21 +24,42 @@ export interface Options {
   readonly progress: Progress.Output
 }
 
-// How long a package may be read before other fibers get their turn, in milliseconds.
+// How long packages may be read before other fibers get their turn, in milliseconds.
 const slice = 40
 
-/** Takes from the cache what is still true, and reads the packages that are new or have changed. */
-export const build: (options: Options) => Effect.Effect<Index> = Effect.fnUntraced(function*(options) {
-  const start = performance.now()
-  const { nodeModules, packages, problems: broken } = Installed.find(options.project)
-  const problems: Array<Problem> = [...broken]
-  const store = new Store(
-    options.cache ?? Path.join(nodeModules ?? options.project, ".cache", "fairlead-package-docs")
+// Gives other fibers their turn when a slice is over.
+const pauses = (): Effect.Effect<void> => {
+  let since = performance.now()
+  return Effect.suspend(() =>
+    performance.now() - since < slice ? Effect.void : Effect.map(Effect.yieldNow, () => {
+      since = performance.now()
+    })
   )
+}
+
+/**
+ * Takes from an earlier index and from the cache what is still true, and reads the packages that are new or have
+ * changed.
+ */
+export const build: (options: Options, earlier?: Index) => Effect.Effect<Index> = Effect.fnUntraced(function*(
+  options,
+  earlier
+) {
+  const start = performance.now()
+  const installation = Installed.find(options.project)
+  const { packages } = installation
+  const problems: Array<Problem> = [...installation.problems]
+  const store = earlier?.store ?? new Store(
+    options.cache ?? Path.join(installation.roots[0] ?? options.project, ".cache", "fairlead-package-docs")
+  )
+  const known = new Map(earlier?.sources.map(({ segment }) => [segment.info.label, segment]))
   const loaded = new Map<string, Source>()
   const changed: Array<Installed.Installed> = []
+  const pause = pauses()
   for (const installed of packages) {
-    const segment = store.load(installed.label, installed.directory, installed.manifest.version)
+    yield* pause
+    const own = known.get(installed.label)
+    const segment = own !== undefined && isCurrent(own, installed) ? own : store.load(installed)
     if (segment === undefined) {
       changed.push(installed)
     } else {
@@ -66,6 +88,7 @@ export const build: (options: Options) => Effect.Effect<Index> = Effect.fnUntrac
   sources.forEach(({ segment }) => problems.push(...segment.info.problems))
   return {
     store,
+    installation,
     sources,
     problems,
     stats: {
@@ -81,12 +104,9 @@ const readPackage = Effect.fnUntraced(
   function*(installed: Installed.Installed, store: Store, problems: Array<Problem>) {
     const extracting = extract(installed)
     let result: IteratorResult<void, Extracted>
-    let since = performance.now()
+    const pause = pauses()
     while (!(result = extracting.next()).done) {
-      if (performance.now() - since > slice) {
-        yield* Effect.yieldNow
-        since = performance.now()
-      }
+      yield* pause
     }
     yield* Effect.yieldNow
     const unsaved = store.save(installed.label, Segment.encode(installed, result.value))

@@ -30,8 +30,8 @@ export interface Installed {
 export interface Installation {
   readonly packages: ReadonlyArray<Installed>
   readonly problems: ReadonlyArray<Problem>
-  /** The nearest `node_modules`, where the cache is kept. */
-  readonly nodeModules: string | undefined
+  /** The `node_modules` directories of the project and of those above it, the nearest one first. */
+  readonly roots: ReadonlyArray<string>
 }
 
 /**
@@ -99,7 +99,7 @@ export const find = (project: string): Installation => {
     taken.add(id)
     packages.push({ label, directory, manifest, nested, direct: !nested && dependencies.has(manifest.name) })
   }
-  return { packages, problems, nodeModules: roots[0] }
+  return { packages, problems, roots }
 }
 
 const names = (nodeModules: string, problems: Array<Problem>): ReadonlyArray<string> => {

@@ -74,6 +74,19 @@ export interface IndexStats {
   readonly milliseconds: number
 }
 
+/** What has changed in `node_modules` since the last change, by package. */
+export interface Change {
+  readonly packages: ReadonlyArray<PackageChange>
+}
+
+/** A package that came, went, or is another now. */
+export interface PackageChange {
+  readonly name: string
+  readonly change: "added" | "removed" | "updated"
+  /** Ids of the pages that came, went, or say something else now. */
+  readonly pages: ReadonlyArray<string>
+}
+
 /** There is no page of that id. */
 export class PageNotFound extends Schema.TaggedError<PageNotFound>()("PageNotFound", {
   page: Schema.String,

@@ -2,16 +2,21 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import type * as Scope from "effect/Scope"
 import type { Card } from "./Extract.ts"
 import { firstSentence } from "./Extract.ts"
 import * as Index from "./Index.ts"
 import {
+  type Change,
   type ExportInfo,
   type Hit,
   type IndexStats,
+  type PackageChange,
   type PackageInfo,
   PackageNotFound,
   type Page,
+  type PageKind,
   PageNotFound,
   type Problem
 } from "./Model.ts"
@@ -19,6 +24,7 @@ import type { Output } from "./Progress.ts"
 import { type Match, Ranking } from "./Ranking.ts"
 import * as Segment from "./Segment.ts"
 import { snippet } from "./Snippet.ts"
+import * as Watch from "./Watch.ts"
 
 export * from "./Model.ts"
 
@@ -32,6 +38,8 @@ export interface Options {
   readonly cache?: string | undefined
   /** Where progress is shown: `process.stderr` if not given. */
   readonly progress?: Output | undefined
+  /** Whether to notice what changes in `node_modules` while it runs, and to index it again. Default: no. */
+  readonly watch?: boolean | undefined
 }
 
 /**
@@ -53,6 +61,14 @@ export class PackageDocs extends Context.Service<PackageDocs, {
     packageName: string,
     filter?: string
   ) => Effect.Effect<ReadonlyArray<ExportInfo>, PackageNotFound>
+  /** The modules of a package, or of all packages, as they are imported: `effect/Effect`. */
+  readonly modules: (packageName?: string) => Effect.Effect<ReadonlyArray<string>>
+  /** The files of a package that can be read: its READMEs, documents, changelog and `package.json`, by their paths. */
+  readonly files: (packageName: string) => Effect.Effect<ReadonlyArray<string>>
+  /** The ids of pages that begin with a text, at most `limit`. */
+  readonly pages: (prefix: string, limit: number) => Effect.Effect<ReadonlyArray<string>>
+  /** Hears of every change from now on, if changes are noticed. At most 16 wait; then indexing waits. */
+  readonly changes: Effect.Effect<PubSub.Subscription<Change>, never, Scope.Scope>
   /** Packages, or parts of them, that could not be read and are left out. */
   readonly problems: Effect.Effect<ReadonlyArray<Problem>>
   /** How the index came to be. */
@@ -66,22 +82,70 @@ export class PackageDocs extends Context.Service<PackageDocs, {
     Layer.effect(
       PackageDocs,
       Effect.gen(function*() {
-        const building = yield* Effect.forkScoped(
-          Effect.map(Index.build({ ...options, progress: options.progress ?? process.stderr }), (index) =>
-            new Docs(index))
-        )
-        const docs = Fiber.join(building)
+        const indexing = { ...options, progress: options.progress ?? process.stderr }
+        const changes = yield* PubSub.bounded<Change>(16)
+        const building = yield* Effect.forkScoped(Effect.map(Index.build(indexing), (index) => new Docs(index)))
+        let current: Docs | undefined
+        const docs = Effect.suspend(() => current === undefined ? Fiber.join(building) : Effect.succeed(current))
+        if (options.watch === true) {
+          yield* Effect.forkScoped(Effect.gen(function*() {
+            const watcher = yield* Watch.make(options.project)
+            let { index } = yield* Fiber.join(building)
+            let mayHaveChanged = index.stats.indexed.length > 0
+            while (true) {
+              // What changes before its directory is watched is not heard of.
+              if (!(yield* watcher.follow(index)) || !mayHaveChanged) {
+                yield* watcher.changed
+              }
+              const next = yield* Effect.catchDefect(
+                Index.build(indexing, index),
+                (defect) => Effect.as(Effect.logError("node_modules could not be read again", defect), index)
+              )
+              const packages = difference(index, next)
+              mayHaveChanged = packages.length > 0
+              index = next
+              current = new Docs(index)
+              if (mayHaveChanged) {
+                yield* PubSub.publish(changes, { packages })
+              }
+            }
+          }))
+        }
         return PackageDocs.of({
-          search: (query, limit) =>
-            Effect.map(docs, (docs) => docs.search(query, limit)),
+          search: (query, limit) => Effect.map(docs, (docs) => docs.search(query, limit)),
           read: (page) => Effect.flatMap(docs, (docs) => docs.read(page)),
           list: Effect.map(docs, (docs) => docs.list()),
           exports: (name, filter) => Effect.flatMap(docs, (docs) => docs.exports(name, filter)),
+          modules: (name) => Effect.map(docs, (docs) => docs.modules(name)),
+          files: (name) => Effect.map(docs, (docs) => docs.files(name)),
+          pages: (prefix, limit) => Effect.map(docs, (docs) => docs.pages(prefix, limit)),
+          changes: PubSub.subscribe(changes),
           problems: Effect.map(docs, ({ index }) => index.problems),
           stats: Effect.map(docs, ({ index }) => index.stats)
         })
       })
     )
+}
+
+// What is different between two indexes of a project.
+const difference = (before: Index.Index, after: Index.Index): ReadonlyArray<PackageChange> => {
+  const rest = new Map(before.sources.map((source) => [source.segment.info.label, source]))
+  const out: Array<PackageChange> = []
+  for (const { direct, segment } of after.sources) {
+    const name = segment.info.label
+    const own = rest.get(name)
+    rest.delete(name)
+    const pages = own?.segment === segment ? [] : Segment.changedPages(own?.segment, segment)
+    if (own === undefined) {
+      out.push({ name, change: "added", pages })
+    } else if (pages.length > 0 || own.direct !== direct) {
+      out.push({ name, change: "updated", pages })
+    }
+  }
+  rest.forEach(({ segment }, name) =>
+    out.push({ name, change: "removed", pages: Segment.changedPages(segment, undefined) })
+  )
+  return out
 }
 
 // Answers from a complete index.
@@ -156,6 +220,36 @@ class Docs {
     return Effect.succeed(out)
   }
 
+  modules(name?: string): ReadonlyArray<string> {
+    return this.index.sources.flatMap(({ segment }) =>
+      name === undefined || segment.info.label === name
+        ? idsOf(segment, (id, kind) => kind === "export" && !id.includes("#"))
+        : []
+    )
+  }
+
+  files(name: string): ReadonlyArray<string> {
+    const own = this.index.sources.find(({ segment }) => segment.info.label === name)
+    return own === undefined
+      ? []
+      : idsOf(own.segment, (id, kind) => kind !== "export" && !id.includes("#"))
+        .map((id) => id.slice(name.length + 1))
+  }
+
+  pages(prefix: string, limit: number): ReadonlyArray<string> {
+    const out: Array<string> = []
+    for (const { segment: { ids } } of this.index.sources) {
+      for (let page = ids.lowerBound(prefix); page < ids.length && out.length < limit; page++) {
+        const id = ids.get(page)
+        if (!id.startsWith(prefix)) {
+          break
+        }
+        out.push(id)
+      }
+    }
+    return out
+  }
+
   private hit({ page, score, segment }: Match, query: string): Hit {
     const kind = Segment.kindOf(segment, page)
     const card = this.index.store.cards(segment, page, page + 1)?.[0] ?? { summary: "" }
@@ -221,6 +315,17 @@ class Docs {
       .filter((label) => label.includes(lower) || lower.includes(label.replace(/^@[^/]+\//, "")))
       .slice(0, 5)
   }
+}
+
+const idsOf = (segment: Segment.Segment, filter: (id: string, kind: PageKind) => boolean): ReadonlyArray<string> => {
+  const out: Array<string> = []
+  for (let page = 0; page < segment.count; page++) {
+    const id = segment.ids.get(page)
+    if (filter(id, Segment.kindOf(segment, page))) {
+      out.push(id)
+    }
+  }
+  return out
 }
 
 const indexOfTitle = (segment: Segment.Segment, title: string): number => {

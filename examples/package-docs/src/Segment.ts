@@ -2,12 +2,11 @@ import { crc32 } from "node:zlib"
 import type { Card, Extracted, Fields, PageDraft } from "./Extract.ts"
 import type { Installed } from "./Installed.ts"
 import type { PageKind, Problem } from "./Model.ts"
-import { fingerprint } from "./Sources.ts"
 import { terms } from "./Terms.ts"
 import { weights } from "./Weights.ts"
 
 /** Raised by every change of what is stored, or of how texts are made into terms or weighed. */
-const format = 8
+const format = 9
 const magic = 0x46504431
 
 /** What is known of a package without looking at its pages. */
@@ -46,6 +45,8 @@ export interface Segment {
   /** Where the card and the text of each page begin, from the start of the file. */
   readonly cards: Uint32Array
   readonly texts: Uint32Array
+  /** A checksum of each page's text. */
+  readonly checksums: Uint32Array
   /** Tells whether the file still is the one that was loaded. */
   readonly stamp: number
 }
@@ -166,10 +167,26 @@ const postings = (
   return index
 }
 
+/** The ids of pages that are in one of two indexes of a package only, or whose text is another. */
+export const changedPages = (before: Segment | undefined, after: Segment | undefined): ReadonlyArray<string> => {
+  const rest = new Map<string, number>()
+  for (let page = 0; page < (before?.count ?? 0); page++) {
+    rest.set(before!.ids.get(page), before!.checksums[page]!)
+  }
+  const out: Array<string> = []
+  for (let page = 0; page < (after?.count ?? 0); page++) {
+    const id = after!.ids.get(page)
+    if (rest.get(id) !== after!.checksums[page]) {
+      out.push(id)
+    }
+    rest.delete(id)
+  }
+  return [...out, ...rest.keys()]
+}
+
 /** Makes the index of a package, as it is stored. */
 export const encode = (installed: Installed, extracted: Extracted): Buffer => {
   const pages = [...extracted.pages].sort((a, b) => a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
-  const paths = [...extracted.sources.paths]
   const info: Info = {
     label: installed.label,
     directory: installed.directory,
@@ -179,8 +196,8 @@ export const encode = (installed: Installed, extracted: Extracted): Buffer => {
     pages: pages.filter((page) => !page.hidden).length,
     exports: pages.filter((page) => page.card.export !== undefined).length,
     problems: extracted.problems.map((reason) => ({ package: installed.label, reason })),
-    paths,
-    fingerprint: fingerprint(installed.directory, paths)
+    paths: extracted.sources.paths,
+    fingerprint: extracted.sources.fingerprint
   }
   const index = postings(pages)
   const words = [...index.keys()].sort()
@@ -208,7 +225,8 @@ export const encode = (installed: Installed, extracted: Extracted): Buffer => {
       (/^(?:interface|type|namespace|, )+$/.test(page.card.export?.kind ?? "") ? typeFlag : 0)
   )
   const cards = pack(pages.map((page) => Buffer.from(JSON.stringify(cut(page.card)))))
-  const texts = pack(pages.map((page) => Buffer.from(page.text)))
+  const pageTexts = pages.map((page) => Buffer.from(page.text))
+  const texts = pack(pageTexts)
   const sections: ReadonlyArray<Uint8Array> = [
     Buffer.from(JSON.stringify(info)),
     ...packStrings(pages.map((page) => page.id)),
@@ -219,7 +237,8 @@ export const encode = (installed: Installed, extracted: Extracted): Buffer => {
     bytesOf(documents),
     bytesOf(counts),
     bytesOf(cards.starts),
-    bytesOf(texts.starts)
+    bytesOf(texts.starts),
+    bytesOf(Uint32Array.from(pageTexts, (text) => crc32(text)))
   ]
   const body = join(sections)
   const header = Buffer.alloc(headerLength)
@@ -278,6 +297,7 @@ export const decode = (body: Buffer, header: NonNullable<ReturnType<typeof parse
     counts: new Uint16Array(counts.buffer, counts.byteOffset, counts.length / 2),
     cards: shift(words(sections[11]!), header.cardsStart),
     texts: shift(words(sections[12]!), header.textsStart),
+    checksums: words(sections[13]!),
     stamp: header.stamp
   }
 }

@@ -1,11 +1,14 @@
 /**
- * The package-docs server: the handlers of its tools, and the endpoint that serves them.
+ * The package-docs server: the handlers of its tools, and the endpoint that serves them with resources and prompts.
  */
 import { Content, Tool } from "@fairlead/protocol"
 import { McpEndpoint, McpServer } from "@fairlead/server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as LiveCatalog from "./LiveCatalog.ts"
 import { PackageDocs } from "./PackageDocs.ts"
+import * as PromptHandlers from "./PromptHandlers.ts"
+import * as ResourceHandlers from "./ResourceHandlers.ts"
 import { ListPackages, PackageExports, ReadDoc, SearchDocs } from "./Tools.ts"
 
 /** The most characters of a page in one answer; a model's context is small. */
@@ -46,12 +49,18 @@ const packageExports = McpServer.tool(PackageExports, ({ filter, limit = 200, ..
     return { total: all.length, exports: all.slice(0, limit) }
   }))
 
+const tools = Layer.mergeAll(searchDocs, readDoc, listPackages, packageExports)
+
 /** The endpoint; whose documentation it serves is up to `PackageDocs`. */
-export const endpoint = Layer.mergeAll(searchDocs, readDoc, listPackages, packageExports).pipe(
-  McpEndpoint.serve({
-    name: "package-docs",
-    version: "0.1.0",
-    title: "Package documentation",
-    instructions: "Ask here before you use a package: the answers are for exactly the versions that are installed."
-  })
+export const endpoint = LiveCatalog.layer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(tools, ResourceHandlers.layer, PromptHandlers.layer).pipe(
+      McpEndpoint.serve({
+        name: "package-docs",
+        version: "0.1.0",
+        title: "Package documentation",
+        instructions: "Ask here before you use a package: the answers are for exactly the versions that are installed."
+      })
+    )
+  )
 )

@@ -1,6 +1,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { Card } from "./Extract.ts"
+import type { Installed } from "./Installed.ts"
 import { messageOf } from "./Model.ts"
 import * as Segment from "./Segment.ts"
 import { fingerprint } from "./Sources.ts"
@@ -16,13 +17,9 @@ export class Store {
   }
 
   /** The stored index of a package, if it is there, whole, and the package is as it was then. */
-  load(label: string, directory: string, version: string): Segment.Segment | undefined {
-    const segment = this.open(label)
-    return segment !== undefined && segment.info.label === label && segment.info.directory === directory &&
-        segment.info.version === version &&
-        fingerprint(directory, segment.info.paths) === segment.info.fingerprint
-      ? segment
-      : undefined
+  load(installed: Installed): Segment.Segment | undefined {
+    const segment = this.open(installed.label)
+    return segment !== undefined && isCurrent(segment, installed) ? segment : undefined
   }
 
   /**
@@ -129,6 +126,11 @@ export class Store {
     return Path.join(this.directory, fileName(label))
   }
 }
+
+/** Whether a package is as it was when it was indexed. */
+export const isCurrent = ({ info }: Segment.Segment, { directory, label, manifest }: Installed): boolean =>
+  info.label === label && info.directory === directory && info.version === manifest.version &&
+  fingerprint(directory, info.paths) === info.fingerprint
 
 const extension = ".docs"
 
