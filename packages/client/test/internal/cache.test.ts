@@ -8,6 +8,7 @@ import type * as Json from "@fairlead/protocol/Json"
 import * as Revision from "@fairlead/protocol/Revision"
 import type { Outgoing } from "@fairlead/protocol/Transport"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
 import { scripted, success } from "../support/transport.ts"
 
@@ -60,7 +61,7 @@ describe("answers", () => {
     }))
 
   it.effect(
-    verifies("CACHE-2", "CACHE-3", "CACHE-7@client")("are kept by method and parameters, until their time is over"),
+    verifies("CACHE-2", "CACHE-3")("are kept by method and parameters, until their time is over"),
     () =>
       Effect.gen(function*() {
         const { client, requests } = yield* server({ cache: true })
@@ -132,7 +133,9 @@ describe("answers", () => {
               const form = { message: "Who?", requestedSchema: { type: "object" } }
               return success(
                 request,
-                request.params["inputResponses"] === undefined && request.params["uri"] === "a:b"
+                request.params["requestState"] === undefined && request.params["uri"] === "a:d"
+                  ? { ...hint, resultType: "input_required", requestState: "s" }
+                  : request.params["inputResponses"] === undefined && request.params["uri"] === "a:b"
                   ? {
                     ...hint,
                     resultType: "input_required",
@@ -150,6 +153,12 @@ describe("answers", () => {
         expect(requests.length).toBe(3)
         yield* client.readResource("a:b")
         expect(requests.length).toBe(5)
+        for (const sends of [7, 9]) {
+          const fiber = yield* Effect.forkChild(client.readResource("a:d"))
+          yield* TestClock.adjust("250 millis")
+          yield* Fiber.join(fiber)
+          expect(requests.length).toBe(sends)
+        }
       })
   )
 
