@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 import type { ClientCapabilities } from "./Capabilities.ts"
 import * as Content from "./Content.ts"
 import * as HttpRules from "./HttpRules.ts"
-import { decoderOf, definitionName, documentOf, encoderOf, findProblem } from "./internal/jsonCodec.ts"
+import { decoderOf, definitionName, documentOf, encoderOf, findProblem, inlined } from "./internal/jsonCodec.ts"
 import * as Json from "./Json.ts"
 
 const TypeId = "~fairlead/protocol/Tool" as const
@@ -200,6 +200,11 @@ export interface Options<
   readonly failure?: Failure | undefined
   /** What the text content repeats of the structured output. `Tool.reply` replaces it for one answer. Default: `json`. */
   readonly textMirror?: TextMirror | undefined
+  /**
+   * Whether the published schemas repeat a shared part wherever it is used, for hosts that drop `$defs` before a model
+   * sees them. What contains itself stays a reference, and a schema written by hand stays as it is. Default: false.
+   */
+  readonly inlineRefs?: boolean | undefined
   readonly annotations?: Annotations | undefined
   readonly icons?: ReadonlyArray<Content.Icon> | undefined
   /** The `_meta` of the declaration. */
@@ -408,9 +413,10 @@ export const makeResult = <
     output: output === undefined ? undefined : directionOf(output),
     failure: directionOf(failure)
   }
-  const inputSchema = objectDocument(published(input, codec.input))
+  const inline = options.inlineRefs ?? false
+  const inputSchema = objectDocument(published(input, codec.input, inline))
   if (inputSchema === undefined) return fail("input", "not an object in JSON")
-  const outputSchema = output === undefined ? undefined : published(output, codec.output!)
+  const outputSchema = output === undefined ? undefined : published(output, codec.output!, inline)
   for (const [part, document] of [["input", inputSchema], ["output", outputSchema]] as const) {
     if (!isKnownDialect(document?.["$schema"])) {
       return fail(`${part}.$schema`, "not JSON Schema 2020-12, the one dialect that is served")
@@ -467,10 +473,12 @@ const directionOf = <S extends Schema.Top>(schema: S): Direction<S> => ({
   encode: encoderOf(schema)
 })
 
-const published = (schema: Schema.Top, direction: Direction<Schema.Top>): Json.Object => {
+const published = (schema: Schema.Top, direction: Direction<Schema.Top>, inline: boolean): Json.Object => {
   const document = Schema.resolveAnnotations(schema)?.[documentAnnotation] ??
     schema.ast.annotations?.[documentAnnotation]
-  return Json.isObject(document) ? document : documentOf(direction.encode)
+  if (Json.isObject(document)) return document
+  const derived = documentOf(direction.encode)
+  return inline ? inlined(derived) : derived
 }
 
 /** The document of an object, with `type` at its root; `undefined` for anything else. */

@@ -197,10 +197,12 @@ describe("Tool", () => {
       const fields = (region: Schema.Top, more: Record<string, Schema.Top> = {}) => ({
         input: Schema.Struct({ region, ...more })
       })
-      assert.deepStrictEqual(refused("t", fields(header("My Region"))), [
-        "input.region",
-        "annotated wrongly: the header name is not an HTTP token"
-      ])
+      for (const name of ["My Region", "", "X\r\nEvil: 1", "X\u0000", "Rägion", "a:b"]) {
+        assert.deepStrictEqual(refused("t", fields(header(name))), [
+          "input.region",
+          "annotated wrongly: the header name is not an HTTP token"
+        ])
+      }
       assert.deepStrictEqual(refused("t", fields(header("Region", Schema.Number))), [
         "input.region",
         "annotated wrongly: only a string, an integer or a boolean can be a header"
@@ -467,6 +469,37 @@ describe("Tool", () => {
         required: ["from", "to"],
         $defs: { PointEncoded: point }
       })
+    })
+
+    it("shared parts are repeated where that is asked for; what contains itself stays a reference", () => {
+      const Lines = Schema.Struct({ lines: Schema.Array(Line), from: Point, trees: Schema.Array(Tree), tree: Tree })
+      const options = { input: Lines, output: Lines, inlineRefs: true } as const
+      const { inputSchema, outputSchema } = Tool.make("lines", options).declaration as Record<string, Json.Object>
+      assert.deepStrictEqual(inputSchema, outputSchema)
+      const point = { type: "object", properties: { x: { type: "integer" }, y: { type: "integer" } }, required: ["x"] }
+      const line = { type: "object", properties: { from: point, to: point }, required: ["from", "to"] }
+      const tree = { $ref: "#/$defs/Tree" }
+      assert.deepStrictEqual(inputSchema, {
+        type: "object",
+        properties: {
+          lines: { type: "array", items: line },
+          from: point,
+          trees: { type: "array", items: tree },
+          tree
+        },
+        required: ["lines", "from", "trees", "tree"],
+        $defs: {
+          Tree: {
+            type: "object",
+            properties: { value: { type: "number" }, children: { type: "array", items: tree } },
+            required: ["value", "children"]
+          }
+        }
+      })
+      // By hand is by hand.
+      const document = { type: "object", properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { type: "string" } } }
+      const written = Tool.make("written", { input: Tool.jsonSchema(document), inlineRefs: true })
+      assert.deepStrictEqual(written.declaration.inputSchema, document)
     })
 
     it(verifies("TOOL-6")("classes and recursive schemas are objects at the root"), () => {

@@ -18,6 +18,7 @@
  * | `pageSize` | 100 items | |
  * | `listen.maxListeners` | 64 | 503 with `retry-after: 1` |
  * | `listen.keepAlive` | 15 seconds | |
+ * | `listen.maxLifetime` | none | the stream ends with its final result |
  *
  * Browsers of allowed origins get the headers of CORS. Not included yet: authorization beyond the `verify` function.
  *
@@ -201,6 +202,11 @@ export interface ListenOptions {
   readonly maxListeners?: number | undefined
   /** How often an idle event stream says that it is open. Default: 15 seconds. */
   readonly keepAlive?: Duration.Input | undefined
+  /**
+   * How long a client may listen at a stretch, for platforms that count the time of a request; then its stream ends with
+   * the final result, and it may listen again. Default: as long as it likes.
+   */
+  readonly maxLifetime?: Duration.Input | undefined
 }
 
 /**
@@ -503,6 +509,7 @@ const settingsOf = Effect.fnUntraced(function*<RC, RX, M extends ReadonlyArray<M
     pageSize: yield* number("pageSize", options.pageSize, 100),
     maxListeners: yield* number("listen.maxListeners", listen.maxListeners, 64),
     keepAliveMillis: yield* millis("listen.keepAlive", listen.keepAlive, 15_000, 1),
+    maxListenMillis: yield* millis("listen.maxLifetime", listen.maxLifetime, Infinity, 1),
     logs: options.logging ?? false,
     maxBodyBytes: yield* number("maxBodyBytes", options.maxBodyBytes, 1024 * 1024),
     maxResponseBytes: yield* number("maxResponseBytes", options.maxResponseBytes, 1024 * 1024),

@@ -201,6 +201,35 @@ describe.each(fronts)("listening through $name", (front) => {
       })
   )
 
+  it.effect(
+    verifies("SUB-8", "CAN-7")("where it may not last for ever, a stream ends with its result; the next one is heard"),
+    () =>
+      Effect.gen(function*() {
+        const { listen, server } = yield* front.make(everything, { listen: { maxLifetime: "10 minutes" } })
+        const stream = yield* listen(listenTo(allLists, { id: "a" }))
+        yield* received(stream, 1)
+        yield* TestClock.adjust("599999 millis")
+        yield* server.register(other)
+        yield* received(stream, 2)
+        yield* TestClock.adjust("1 millis")
+        yield* until(stream.isOver)
+        assert.deepStrictEqual(stream.messages().slice(2).map((message) => [about(message), subscriptionOf(message)]), [
+          ...(front.isHttp ? [] : [[notification.cancelled, undefined]]),
+          ["complete", "a"]
+        ])
+        const next = yield* listen(listenTo(allLists, { id: "b" }))
+        yield* received(next, 1)
+        yield* server.unregister("tool", "other")
+        yield* received(next, 2)
+        next.disconnect()
+        yield* turns()
+        // The timer of one that has gone does nothing.
+        yield* TestClock.adjust("10 minutes")
+        yield* turns()
+        assert.lengthOf(next.messages(), 2)
+      })
+  )
+
   it.effect("two listeners hear of one change under their own ids", () =>
     Effect.gen(function*() {
       const { listen, server } = yield* front.make(everything)

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { asked, ways } from "./support/ask.ts"
 import { serve } from "./support/serve.ts"
-import { request } from "./support/wire.ts"
+import { headersOf, request } from "./support/wire.ts"
 
 const { codes, meta } = Revision
 const serverInfo = { [meta.serverInfo]: { name: "test", version: "1.2.3" } }
@@ -32,6 +32,22 @@ const echo = <Params extends Schema.Top = Schema.$Record<Schema.String, Schema.S
 const read = "resources/read"
 
 describe("a read", () => {
+  it.effect(
+    verifies("HDR-9", "RES-4")("of a URI beyond ASCII is routed by its header in base64 form"),
+    () =>
+      Effect.gen(function*() {
+        const uri = "note://测试/ä b".replace(" ", "%20")
+        const server = yield* serve(
+          McpServer.resource(Resource.make(uri, { name: "note" }), () => Effect.succeed("Noted."))
+        )
+        const message = request("resources/read", { uri })
+        assert.match(headersOf(message)["mcp-name"]!, /^=\?base64\?/)
+        assert.strictEqual((yield* server.send(message)).json.result.contents[0].uri, uri)
+        const other = yield* server.send(message, { headers: { "mcp-name": "=?base64?bm90ZTovLw==?=" } })
+        assert.strictEqual(other.json.error.code, codes.headerMismatch)
+      })
+  )
+
   it.effect.each(ways)(
     verifies("RES-4", "CACHE-1", "META-14", "BASE-7")(
       "of a text has the URI, the media type and the cache members, over %s"

@@ -232,9 +232,9 @@ export const documentOf = (encoder: Schema.Top): Json.Object => {
     // A definition that is used once is clearer where it is used.
     referencePolicy: ({ identifier, occurrences }) => occurrences > 1 ? identifier : undefined
   })
-  const inlined = inlineRoot(schema, definitions)
-  const used = usedDefinitions(inlined, definitions)
-  const root = tidy(inlined) as Json.Object
+  const whole = inlineRoot(schema, definitions)
+  const used = usedDefinitions(whole, definitions)
+  const root = tidy(whole) as Json.Object
   const names = Object.keys(definitions).filter((name) => used.has(name))
   return names.length === 0
     ? root
@@ -247,6 +247,32 @@ export const definitionName = (ref: unknown): string | undefined => {
   return path?.length === 2 && path[0] === "$defs" ? path[1] : undefined
 }
 
+/** A document whose references stand for what they point to, but for those to what contains itself. */
+export const inlined = ({ $defs, ...root }: Json.Object): Json.Object => {
+  if (!Json.isObject($defs)) return root
+  const recursive = new Set(Object.keys($defs).filter((name) => usedDefinitions($defs[name]!, $defs).has(name)))
+  const inline = (value: Json.Value): Json.Value => {
+    if (Array.isArray(value)) return value.map(inline)
+    if (!Json.isObject(value)) return value
+    const name = definitionName(value["$ref"])
+    const target = name === undefined || recursive.has(name) ? undefined : $defs[name]
+    if (Json.isObject(target)) {
+      const { $ref: _, ...beside } = value
+      return inline({ ...target, ...beside })
+    }
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [
+        key,
+        verbatim.has(key) ? member : key === "properties" && Json.isObject(member) ? inlineEach(member) : inline(member)
+      ])
+    )
+  }
+  const inlineEach = (members: Json.Object): Json.Object =>
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, inline(schema)]))
+  const kept = Object.fromEntries(Object.entries($defs).filter(([name]) => recursive.has(name)))
+  return { ...inline(root) as Json.Object, ...(recursive.size === 0 ? {} : { $defs: inlineEach(kept) }) }
+}
+
 const inlineRoot = (schema: JsonSchema.JsonSchema, definitions: JsonSchema.Definitions): JsonSchema.JsonSchema => {
   const { $ref, ...rest } = schema
   const name = definitionName($ref)
@@ -254,7 +280,7 @@ const inlineRoot = (schema: JsonSchema.JsonSchema, definitions: JsonSchema.Defin
   return target === undefined ? schema : inlineRoot({ ...target, ...rest }, definitions)
 }
 
-const usedDefinitions = (schema: JsonSchema.JsonSchema, definitions: JsonSchema.Definitions): Set<string> => {
+const usedDefinitions = (schema: unknown, definitions: Readonly<Record<string, unknown>>): Set<string> => {
   const used = new Set<string>()
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) return value.forEach(visit)

@@ -44,6 +44,7 @@ export interface EndpointSettings extends HttpPolicy {
   readonly pageSize: number
   readonly maxListeners: number
   readonly keepAliveMillis: number
+  readonly maxListenMillis: number
   readonly logs: boolean
   readonly correlationOf: ((request: Omit<RequestInfo, "correlation">) => string | undefined) | undefined
   readonly writeTimeoutMillis: number
@@ -134,6 +135,7 @@ export const makeEndpoint = (
     maxResponseBytes: settings.maxResponseBytes,
     hub,
     maxListeners: settings.maxListeners,
+    maxListenMillis: settings.maxListenMillis,
     isStopping: () => isStopping,
     logs: settings.logs,
     listenResult: (id) => `{${catalog.resultEnd({ [Revision.meta.subscriptionId]: id })}`,

@@ -45,6 +45,7 @@ export interface Host {
   readonly maxResponseBytes: number
   readonly hub: Hub
   readonly maxListeners: number
+  readonly maxListenMillis: number
   readonly isStopping: () => boolean
   /** Whether handlers may send log messages. */
   readonly logs: boolean
@@ -88,6 +89,7 @@ export class Exchange {
   private readonly since: number
   private listener: Listener | undefined = undefined
   private onListenEnd: (() => void) | undefined = undefined
+  private stopLifetime: (() => void) | undefined = undefined
   private rounds: Rounds | undefined = undefined
   private madeRound: Round | undefined = undefined
   /** The fiber that makes the result of a round that asks for input. */
@@ -203,22 +205,28 @@ export class Exchange {
       hears
     })
     this.listener = listener
+    this.stopLifetime = Timer.after(
+      this.host.context,
+      this.host.maxListenMillis,
+      () => this.endListening("lifetime")
+    )
     // Opening it may have made the client go away.
     if (this.interrupted !== undefined) this.endListening(this.interrupted)
     else if (Object.keys(filter).length === 0) this.endListening(undefined)
   }
 
-  private endListening(reason: InterruptReason | undefined): void {
+  private endListening(reason: InterruptReason | "lifetime" | undefined): void {
     const { listener } = this
     if (listener === undefined || this.over) return
     listener.close()
-    if (reason === undefined || reason === "stop") {
+    this.stopLifetime?.()
+    if (reason === undefined || reason === "stop" || reason === "lifetime") {
       // Both ways to end a stream, where others share it: the one page of the spec asks for this, another for that.
-      if (reason === "stop" && this.sink.isShared) {
+      if (reason !== undefined && this.sink.isShared) {
         this.sink.event(
           JsonRpc.encodeNotification(Revision.notification.cancelled, {
             requestId: listener.id,
-            reason: "The server is stopping"
+            reason: reason === "stop" ? "The server is stopping" : "The stream has lasted as long as it may"
           })
         )
       }
