@@ -7,8 +7,11 @@
 import * as Content from "@fairlead/protocol/Content"
 import type * as Json from "@fairlead/protocol/Json"
 import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { Continuation } from "./Continuation.ts"
+import type { InputResponses } from "./McpClient.ts"
+import type { McpClientError } from "./McpClientError.ts"
 
 /**
  * The tool succeeded.
@@ -74,19 +77,46 @@ export interface InputRequest {
 }
 
 /**
- * The server needs input before it can answer (spec: basic/patterns/mrtr). The call has not failed; it is not over.
+ * The server needs input before it can answer (spec: basic/patterns/mrtr). The call has not failed; it is not over: it
+ * goes on with `resume` here, and with `McpClient.resume` and the continuation in another process.
+ *
+ * **Example** (Going on in the same process)
+ *
+ * ```ts
+ * import type { McpClient } from "@fairlead/client"
+ * import { Tool } from "@fairlead/protocol"
+ * import { Effect } from "effect"
+ *
+ * const Deploy = Tool.make("deploy")
+ *
+ * export const deploy = (client: McpClient.Client) =>
+ *   client.call(Deploy, {}).pipe(
+ *     Effect.catchTag("InputRequired", (paused) =>
+ *       paused.resume({ confirm: { action: "accept", content: { sure: true } } }))
+ *   )
+ * ```
  *
  * @category models
  * @since 0.1.0
  */
-export class InputRequired extends Data.TaggedError("InputRequired")<{
+export class InputRequired<out Answer = unknown> extends Data.TaggedError("InputRequired")<{
   /** What is asked, by the server's keys. It can be empty: then the state alone is to be sent again. */
   readonly requests: { readonly [key: string]: InputRequest }
   /** To be sent back as it is with the responses. */
   readonly requestState: Option.Option<string>
   /** What `McpClient.resume` goes on with, here or in another process. */
   readonly continuation: Continuation
+  readonly resume: (responses: InputResponses) => Effect.Effect<unknown, unknown>
 }> {
+  /**
+   * Goes on with the call by the client that made it: exactly one object for each request, or it fails with
+   * `InvalidInputResponses`. It gives what the call would have given, and fails with `InputRequired` when the server asks
+   * again. It keeps the services and the correlation of the call; deadline, progress and all else are of whoever runs it.
+   */
+  declare readonly resume: (
+    responses: InputResponses
+  ) => Effect.Effect<Answer, McpClientError | InputRequired<Answer>>
+
   override get message(): string {
     return "The server requires input"
   }
@@ -98,4 +128,7 @@ export class InputRequired extends Data.TaggedError("InputRequired")<{
  * @category models
  * @since 0.1.0
  */
-export type CallEnding<Output, Failure = never> = Succeeded<Output> | ToolFailed<Failure> | InputRequired
+export type CallEnding<Output, Failure = never> =
+  | Succeeded<Output>
+  | ToolFailed<Failure>
+  | InputRequired<Succeeded<Output> | ToolFailed<Failure>>

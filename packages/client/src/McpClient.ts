@@ -66,13 +66,14 @@ import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { InputRequired, type Succeeded, type ToolFailed } from "./CallEnding.ts"
+import { type CallEnding, InputRequired, type Succeeded, type ToolFailed } from "./CallEnding.ts"
 import type { Continuation } from "./Continuation.ts"
 import type { InputMethod } from "./InputHandlers.ts"
 import type { Core } from "./internal/core.ts"
 import { discover } from "./internal/discovery.ts"
-import { begin, type Logical } from "./internal/exchange.ts"
+import { begin, type Start } from "./internal/exchange.ts"
 import { handlersBeside } from "./internal/inputAnswers.ts"
+import { paused } from "./internal/inputRounds.ts"
 import { listen } from "./internal/listening.ts"
 import { kinds, listAll, listPage, rawKind, streamAll } from "./internal/listing.ts"
 import { callRaw, complete, getPrompt, readResource } from "./internal/operations.ts"
@@ -266,7 +267,7 @@ export type Completable<Target> = Target extends Prompt.Any ? keyof Prompt.Args<
  * @category models
  * @since 0.1.0
  */
-export type DiscoveredEnding = Succeeded<Option.Option<Json.Value>> | ToolFailed<never> | InputRequired
+export type DiscoveredEnding = CallEnding<Option.Option<Json.Value>>
 
 /**
  * The responses to what a server asked for, by its keys: the results of the input requests as JSON.
@@ -296,7 +297,8 @@ export interface Client {
    * header annotations are not valid is left out over HTTP, and logged as a warning (spec: server/tools, Listing Tools).
    *
    * Fails with `ListingLimitExceeded` beyond `maxPages` or `maxItems`, and with `MalformedResponse` when a cursor comes
-   * again: never with a part of the list.
+   * again: never with a part of the list. When the server refuses a cursor that it gave, the list is read once more from
+   * its beginning.
    */
   readonly listTools: Effect.Effect<ReadonlyArray<ListedTool>, McpClientError.McpClientError>
   /**
@@ -306,7 +308,10 @@ export interface Client {
    */
   readonly call: <T extends Tool.Any>(tool: T, input: Tool.Input<T>) => Effect.Effect<
     Tool.Output<T>,
-    McpClientError.McpClientError | ToolFailed | InputRequired | Tool.Failure<T>,
+    | McpClientError.McpClientError
+    | ToolFailed
+    | InputRequired<Succeeded<Tool.Output<T>> | ToolFailed<Tool.Failure<T>>>
+    | Tool.Failure<T>,
     Tool.ClientServices<T>
   >
   /**
@@ -314,7 +319,7 @@ export interface Client {
    * there is no answer that can be used.
    */
   readonly callResult: <T extends Tool.Any>(tool: T, input: Tool.Input<T>) => Effect.Effect<
-    Succeeded<Tool.Output<T>> | ToolFailed<Tool.Failure<T>> | InputRequired,
+    CallEnding<Tool.Output<T>, Tool.Failure<T>>,
     McpClientError.McpClientError,
     Tool.ClientServices<T>
   >
@@ -353,10 +358,12 @@ export interface Client {
    * the server asks for input.
    */
   readonly readResource: {
-    (resource: string | Resource.Resource): Effect.Effect<ReadResult, McpClientError.McpClientError | InputRequired>
+    (
+      resource: string | Resource.Resource
+    ): Effect.Effect<ReadResult, McpClientError.McpClientError | InputRequired<ReadResult>>
     <T extends Resource.AnyTemplate>(template: T, params: Resource.Params<T>): Effect.Effect<
       ReadResult,
-      McpClientError.McpClientError | InputRequired,
+      McpClientError.McpClientError | InputRequired<ReadResult>,
       T["params"]["EncodingServices"]
     >
   }
@@ -368,11 +375,15 @@ export interface Client {
     (
       name: string,
       args?: { readonly [argument: string]: string }
-    ): Effect.Effect<PromptResult, McpClientError.McpClientError | InputRequired>
+    ): Effect.Effect<PromptResult, McpClientError.McpClientError | InputRequired<PromptResult>>
     <P extends Prompt.Any>(
       prompt: P,
       ...args: {} extends Prompt.Args<P> ? [args?: Prompt.Args<P>] : [args: Prompt.Args<P>]
-    ): Effect.Effect<PromptResult, McpClientError.McpClientError | InputRequired, P["args"]["EncodingServices"]>
+    ): Effect.Effect<
+      PromptResult,
+      McpClientError.McpClientError | InputRequired<PromptResult>,
+      P["args"]["EncodingServices"]
+    >
   }
   /** Completes an argument of a prompt or a parameter of a template. */
   readonly complete: <T extends Completion.Reference | Prompt.Any | Resource.AnyTemplate>(
@@ -415,19 +426,19 @@ export interface Client {
    */
   readonly resume: {
     <T extends Tool.Any>(tool: T, continuation: Continuation, responses: InputResponses): Effect.Effect<
-      Succeeded<Tool.Output<T>> | ToolFailed<Tool.Failure<T>> | InputRequired,
+      CallEnding<Tool.Output<T>, Tool.Failure<T>>,
       McpClientError.McpClientError,
       Tool.ClientServices<T>
     >
     (prompt: Prompt.Any, continuation: Continuation, responses: InputResponses): Effect.Effect<
       PromptResult,
-      McpClientError.McpClientError | InputRequired
+      McpClientError.McpClientError | InputRequired<PromptResult>
     >
     (
       resource: Resource.Resource | Resource.AnyTemplate,
       continuation: Continuation,
       responses: InputResponses
-    ): Effect.Effect<ReadResult, McpClientError.McpClientError | InputRequired>
+    ): Effect.Effect<ReadResult, McpClientError.McpClientError | InputRequired<ReadResult>>
     (tool: ListedTool | string, continuation: Continuation, responses: InputResponses): Effect.Effect<
       DiscoveredEnding,
       McpClientError.McpClientError
@@ -436,7 +447,7 @@ export interface Client {
   /** Goes on with any call that waits for input, and gives its result as it came. Fails with `InputRequired` again. */
   readonly resumeRaw: (continuation: Continuation, responses: InputResponses) => Effect.Effect<
     Json.Object,
-    McpClientError.McpClientError | InputRequired
+    McpClientError.McpClientError | InputRequired<Json.Object>
   >
   /**
    * Listens to what changes at the server, until the scope closes: then it is cancelled there, and other calls go on.
@@ -624,10 +635,10 @@ const close = (core: Core) => {
 }
 
 const handle = (core: Core, overlay: Call.Call | undefined): Client => {
-  const start = <A, E, R>(f: (logical: Logical) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  const start: Start = (f) =>
     Effect.withFiber((fiber) => {
       const call = fiber.getRef(Call.Current)
-      return f(begin(core, overlay === undefined ? call : Call.combine(call, overlay), fiber.context))
+      return f(begin(core, overlay === undefined ? call : Call.combine(call, overlay), fiber.context, start))
     })
   // The services that schemas need are stated by `Client`; inside they are not told apart.
   const callResult: Client["callResult"] = (tool, input) => start((logical) => callTool(logical, tool, input)) as never
@@ -669,17 +680,9 @@ const handle = (core: Core, overlay: Call.Call | undefined): Client => {
 
 type Definition = Tool.Any | Prompt.Any | Resource.Resource | Resource.AnyTemplate | ListedTool | string
 
-/** Where a pause is no ending of its own, it is a failure. */
-const paused = <A, E, R>(self: Effect.Effect<A | InputRequired, E, R>): Effect.Effect<A, E | InputRequired, R> =>
-  Effect.flatMap(
-    self,
-    (ending): Effect.Effect<A, InputRequired> =>
-      ending instanceof InputRequired ? Effect.fail(ending) : Effect.succeed(ending)
-  )
-
 const outputOf = <Output, Failure>(
-  result: Succeeded<Output> | ToolFailed<Failure> | InputRequired
-): Effect.Effect<Output, ToolFailed | InputRequired | Failure> => {
+  result: CallEnding<Output, Failure>
+): Effect.Effect<Output, ToolFailed | InputRequired<Succeeded<Output> | ToolFailed<Failure>> | Failure> => {
   if (result._tag === "Succeeded") return Effect.succeed(result.output)
   return result._tag === "ToolFailed" && Option.isSome(result.failure)
     ? Effect.fail(result.failure.value)

@@ -16,10 +16,11 @@ describe("CallEnding", () => {
     const endings: ReadonlyArray<CallEnding.CallEnding<number>> = [
       new CallEnding.Succeeded({ output: 1, content: [], meta: {} }) as CallEnding.Succeeded<number>,
       failed as CallEnding.ToolFailed<never>,
-      new CallEnding.InputRequired({
+      new CallEnding.InputRequired<never>({
         requests: {},
         requestState: Option.none(),
-        continuation: { method: "tools/call", name: "a", params: {}, headers: [], requests: {}, correlation: "c" }
+        continuation: { method: "tools/call", name: "a", params: {}, headers: [], requests: {}, correlation: "c" },
+        resume: () => Effect.never
       })
     ]
     expect(endings.map((ending) => ending._tag)).toEqual(["Succeeded", "ToolFailed", "InputRequired"])

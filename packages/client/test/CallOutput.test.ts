@@ -17,10 +17,11 @@ const blocks: ReadonlyArray<Content.Block> = [
 const succeeded = <A>(output: A, content = blocks) => new CallEnding.Succeeded<A>({ output, content, meta: {} })
 const failed = (content = blocks) =>
   new CallEnding.ToolFailed<never>({ content, structured: Option.none(), failure: Option.none(), meta: {} })
-const paused = new CallEnding.InputRequired({
+const paused = new CallEnding.InputRequired<never>({
   requests: {},
   requestState: Option.none(),
-  continuation: { method: "tools/call", name: "a", params: {}, headers: [], requests: {}, correlation: "c" }
+  continuation: { method: "tools/call", name: "a", params: {}, headers: [], requests: {}, correlation: "c" },
+  resume: () => Effect.never
 })
 const lost = McpClientError.make(new McpClientError.ConnectionClosed({ evidence: "MaybeSent" }))
 const unsent = McpClientError.make(new McpClientError.ConnectFailed({ detail: "ECONNREFUSED" }))

@@ -4,6 +4,7 @@ import type * as CallEnding from "@fairlead/client/CallEnding"
 import * as Continuation from "@fairlead/client/Continuation"
 import * as InputHandlers from "@fairlead/client/InputHandlers"
 import * as McpClient from "@fairlead/client/McpClient"
+import type * as McpClientError from "@fairlead/client/McpClientError"
 import { verifies } from "@fairlead/conformance/verifies"
 import * as Call from "@fairlead/protocol/Call"
 import type * as Json from "@fairlead/protocol/Json"
@@ -26,6 +27,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
 import { TestClock } from "effect/testing"
 import { Route } from "./support/tools.ts"
 import { metaOf, progressOf, results, scripted, success } from "./support/transport.ts"
@@ -657,6 +659,85 @@ describe("by hand", () => {
       })
   )
 
+  it.effect(
+    verifies("client/resume", "client/promise/correlation_one_per_logical_call")(
+      "a call resumes by itself, with its handle, its correlation and its services, and may pause again"
+    ),
+    () =>
+      Effect.gen(function*() {
+        class Suffix extends Context.Service<Suffix, string>()("Suffix") {}
+        const output = Schema.String.pipe(
+          Schema.decodeTo(
+            Schema.String,
+            {
+              decode: SchemaGetter.transformEffect((text: string) => Effect.map(Suffix, (suffix) => text + suffix)),
+              encode: SchemaGetter.passthrough()
+            }
+          )
+        )
+        const Suffixed = Tool.make("suffixed", { output })
+        const { client, requests } = yield* scripted(
+          rounds(asks({ a: form() }, "s1"), asks({ b: form() }, "s2"), { content: [], structuredContent: "done" }),
+          options
+        )
+        const handle = client.with({ idempotencyKey: "k" })
+        const first = yield* handle.callResult(Suffixed, {}).pipe(
+          Call.withCorrelation("c-1"),
+          Effect.provideService(Suffix, "!")
+        )
+        assert(first._tag === "InputRequired")
+        const second = yield* first.resume({ a: {} }).pipe(
+          Call.withCorrelation("c-2"),
+          Call.withDeadline("1 second"),
+          Effect.flip
+        )
+        assert(second._tag === "InputRequired")
+        const last: Effect.Effect<
+          CallEnding.Succeeded<string> | CallEnding.ToolFailed<never>,
+          McpClientError.McpClientError | typeof second
+        > = second.resume({ b: { action: "decline" } })
+        expect(yield* last).toMatchObject({ _tag: "Succeeded", output: "done!" })
+        expect(requests.map(sent)).toEqual([
+          { name: "suffixed", arguments: {} },
+          { name: "suffixed", arguments: {}, inputResponses: { a: {} }, requestState: "s1" },
+          { name: "suffixed", arguments: {}, inputResponses: { b: { action: "decline" } }, requestState: "s2" }
+        ])
+        const { correlation, idempotencyKey, timeoutMillis } = Call.metaKeys
+        expect(requests.map(metaOf).map((meta) => [meta[correlation], meta[idempotencyKey], meta[timeoutMillis]]))
+          .toEqual(
+            [["c-1", "k", undefined], ["c-1", "k", 1000], ["c-1", "k", undefined]]
+          )
+        yield* client.close
+        expect(yield* Effect.flip(second.resume({ b: {} }))).toMatchObject({ code: "cancelled.not_sent" })
+      })
+  )
+
+  it.effect(
+    verifies("ELI-7@client")("what was accepted has to fit its form, and the error repeats nothing of it"),
+    () =>
+      Effect.gen(function*() {
+        const asked = {
+          method: "elicitation/create",
+          params: {
+            message: "Who?",
+            requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
+          }
+        }
+        const { client, requests } = yield* scripted(rounds(asks({ a: asked }), done), options)
+        const ending = yield* paused(client)
+        for (const content of [{}, { name: 1 }]) {
+          const error = yield* Effect.flip(ending.resume({ a: { action: "accept", content } }))
+          assert(error._tag === "McpClientError")
+          expect([error.code, error.message]).toEqual([
+            "invalid_input_responses",
+            "The responses do not fit the input requests: a response does not fit its form"
+          ])
+        }
+        expect(requests.length).toBe(1)
+        expect((yield* ending.resume({ a: { action: "accept", content: { name: "Ada" } } }))._tag).toBe("Succeeded")
+      })
+  )
+
   it.effect.each<readonly [string, McpClient.InputResponses]>([
     ["none", {}],
     ["one too few", { a: {} }],
@@ -750,6 +831,21 @@ describe("a server in this process", () => {
         })
       }).pipe(Effect.provide(TestClient.layer(endpoint).pipe(Layer.provide(answering))))
   )
+
+  it.effect("resumes by itself on tools, prompts and reads", () =>
+    Effect.gen(function*() {
+      const client = yield* McpClient.McpClient
+      const first = { first: { action: "accept", content: { name: "a" } } }
+      const second = { second: { action: "accept", content: { name: "b" } } }
+      const prompt = yield* Effect.flip(client.getPrompt(Greeting))
+      const read = yield* Effect.flip(client.readResource(Chapter, { n: 2 }))
+      assert(prompt._tag === "InputRequired" && read._tag === "InputRequired")
+      const prompting = yield* Effect.flip(prompt.resume(first))
+      const reading = yield* Effect.flip(read.resume(first))
+      assert(prompting._tag === "InputRequired" && reading._tag === "InputRequired")
+      expect(yield* prompting.resume(second)).toMatchObject({ messages: [{ content: { text: "a and b" } }] })
+      expect(yield* reading.resume(second)).toMatchObject({ contents: [{ text: "2: a and b" }] })
+    }).pipe(Effect.provide(TestClient.layer(endpoint, { client: { inputMethods: ["form"] } }))))
 
   it.effect("is answered by hand on prompts and reads", () =>
     Effect.gen(function*() {

@@ -27,12 +27,15 @@ type Titles = { readonly titles: ReadonlyArray<string> }
 expectTypeOf(client.call(Search, { query: "a" })).toEqualTypeOf<
   Effect.Effect<
     Titles,
-    McpClientError.McpClientError | CallEnding.ToolFailed | CallEnding.InputRequired | IndexUnavailable
+    | McpClientError.McpClientError
+    | CallEnding.ToolFailed
+    | CallEnding.InputRequired<CallEnding.Succeeded<Titles> | CallEnding.ToolFailed<IndexUnavailable>>
+    | IndexUnavailable
   >
 >()
 expectTypeOf(client.callResult(Search, { query: "a", limit: 3 })).toEqualTypeOf<
   Effect.Effect<
-    CallEnding.Succeeded<Titles> | CallEnding.ToolFailed<IndexUnavailable> | CallEnding.InputRequired,
+    CallEnding.CallEnding<Titles, IndexUnavailable>,
     McpClientError.McpClientError
   >
 >()
@@ -49,7 +52,9 @@ client.call(Search, {})
 expectTypeOf(client.call(Greet, { name: "Ada" })).toEqualTypeOf<
   Effect.Effect<
     ReadonlyArray<Content.Block>,
-    McpClientError.McpClientError | CallEnding.ToolFailed | CallEnding.InputRequired
+    | McpClientError.McpClientError
+    | CallEnding.ToolFailed
+    | CallEnding.InputRequired<CallEnding.Succeeded<ReadonlyArray<Content.Block>> | CallEnding.ToolFailed<never>>
   >
 >()
 
@@ -65,7 +70,7 @@ declare const output: Schema.Codec<string, string, Out, Bad>
 const Needy = Tool.make("needy", { input, output })
 expectTypeOf(client.callResult(Needy, { a: "" })).toEqualTypeOf<
   Effect.Effect<
-    CallEnding.Succeeded<string> | CallEnding.ToolFailed<never> | CallEnding.InputRequired,
+    CallEnding.CallEnding<string>,
     McpClientError.McpClientError,
     In | Out
   >

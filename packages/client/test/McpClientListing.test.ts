@@ -3,11 +3,13 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import type * as McpClient from "@fairlead/client/McpClient"
 import { verifies } from "@fairlead/conformance/verifies"
 import * as Call from "@fairlead/protocol/Call"
-import type * as Json from "@fairlead/protocol/Json"
+import * as Json from "@fairlead/protocol/Json"
+import * as Tool from "@fairlead/protocol/Tool"
 import type { Outgoing } from "@fairlead/protocol/Transport"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
+import * as Schema from "effect/Schema"
 import { TestClock } from "effect/testing"
 import { metaOf, results, scripted, success } from "./support/transport.ts"
 
@@ -86,6 +88,56 @@ describe("pages", () => {
         expect(requests.length).toBe(sent)
       })
   )
+
+  describe("a cursor that the server refuses half-way", () => {
+    /** Gives out new cursors so often, and refuses those of before. */
+    const shifting = (shifts: number) => {
+      let generation = 0
+      return scripted((request) => {
+        const cursor = cursorOf(request)
+        request.sent()
+        if (cursor === undefined) {
+          return Effect.succeed(success(request, { tools: [tool(`a${generation}`)], nextCursor: `g${generation}` }))
+        }
+        if (generation < shifts) generation++
+        const isKnown = cursor === `g${generation}`
+        return isKnown
+          ? Effect.succeed(success(request, { tools: [tool(`b${generation}`)] }))
+          : Effect.succeed({
+            response: { _tag: "Failure", id: request.id, error: { code: -32602, message: "No such cursor" } }
+          })
+      })
+    }
+
+    it.effect(
+      verifies("CACHE-7@client")("has the list read once more, with nothing of before"),
+      () =>
+        Effect.gen(function*() {
+          const { client, requests } = yield* shifting(1)
+          expect(yield* names(client)).toEqual(["a1", "b1"])
+          expect(requests.map(cursorOf)).toEqual([undefined, "g0", undefined, "g1"])
+        })
+    )
+
+    it.effect("again is the end of it", () =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* shifting(2)
+        expect(yield* Effect.flip(client.listTools)).toMatchObject({ code: "rpc_error.-32602" })
+        expect(requests.length).toBe(4)
+      }))
+
+    it.effect("by hand is the caller's, as is a first page that is refused", () =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* shifting(1)
+        expect(yield* Effect.flip(client.listPage("tools", "bogus"))).toMatchObject({ code: "rpc_error.-32602" })
+        expect(requests.length).toBe(1)
+        const refusing = yield* scripted((request) =>
+          Effect.succeed({ response: { _tag: "Failure", id: request.id, error: { code: -32602, message: "No" } } })
+        )
+        expect(yield* Effect.flip(refusing.client.listTools)).toMatchObject({ code: "rpc_error.-32602" })
+        expect(refusing.requests.length).toBe(1)
+      }))
+  })
 
   const endless = results((request) => ({ tools: [tool("a")], nextCursor: String(Number(cursorOf(request) ?? 0) + 1) }))
 
@@ -172,6 +224,49 @@ describe("pages", () => {
     Effect.gen(function*() {
       const { client } = yield* scripted(results(() => result))
       expect((yield* Effect.flip(client.listTools)).reason._tag).toBe("MalformedResponse")
+    }))
+})
+
+describe("arguments that no header can repeat", () => {
+  const inputSchema = {
+    type: "object",
+    properties: { at: { type: "object", properties: { n: { type: "integer", "x-mcp-header": "N" } } } }
+  }
+  const Numbered = Tool.make("numbered", {
+    input: Schema.Struct({
+      at: Schema.Struct({ n: Schema.Finite.pipe(Schema.check(Schema.isInt())).pipe(Tool.header("N")) })
+    })
+  })
+  const call = (client: McpClient.Client, n: Json.Value) =>
+    client.callDiscovered({ name: "numbered", inputSchema }, { at: { n } })
+
+  it.effect.each<readonly [Json.Value]>([[2 ** 53], [new Json.ExactNumber("9007199254740993")], [1.5], [[1]]])(
+    verifies("HDR-14", "HDR-15")("are refused before they are sent, where there are headers: %j"),
+    ([n]) =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* scripted(results(() => ({ content: [] })), { hasHeaders: true })
+        const error = yield* Effect.flip(call(client, n))
+        assert(error._tag === "McpClientError" && error.reason._tag === "InvalidArguments")
+        expect(error.reason.detail).toBe("arguments.at.n: no header can repeat it")
+        expect(requests).toEqual([])
+        expect((yield* call(client, 2 ** 53 - 1))._tag).toBe("Succeeded")
+        expect((yield* call(client, null))._tag).toBe("Succeeded")
+        expect(requests.map(({ headers }) => headers.filter(([name]) => name === "mcp-param-n"))).toEqual([
+          [["mcp-param-n", "9007199254740991"]],
+          []
+        ])
+        const piped = yield* scripted(results(() => ({ content: [] })))
+        expect((yield* call(piped.client, n))._tag).toBe("Succeeded")
+      })
+  )
+
+  it.effect("are so by a definition too", () =>
+    Effect.gen(function*() {
+      const { client, requests } = yield* scripted(results(() => ({ content: [] })), { hasHeaders: true })
+      expect(yield* Effect.flip(client.call(Numbered, { at: { n: 2 ** 60 } }))).toMatchObject({
+        code: "invalid_arguments"
+      })
+      expect(requests).toEqual([])
     }))
 })
 

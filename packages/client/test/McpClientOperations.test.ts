@@ -263,7 +263,10 @@ describe("prompts", () => {
       return [client.getPrompt(Review, { change: 5 }), client.complete(Page, { argument: "title", value: "" })] as const
     }
     expectTypeOf<ReturnType<typeof types>[0]>().toEqualTypeOf<
-      Effect.Effect<McpClient.PromptResult, McpClientError.McpClientError | CallEnding.InputRequired>
+      Effect.Effect<
+        McpClient.PromptResult,
+        McpClientError.McpClientError | CallEnding.InputRequired<McpClient.PromptResult>
+      >
     >()
   })
 })

@@ -197,7 +197,7 @@ const ways = (connect: Connect) => ({
           const late = client.with({ deadline: "1 millis" })
           return Effect.andThen(Effect.sleep("10 millis"), call({ ...rest, client: late }, "good"))
         })),
-      { bound: "deadline", millis: 0 }
+      { bound: "deadline" }
     ),
     way(
       "a timeout while the server has the call",
@@ -217,7 +217,7 @@ const ways = (connect: Connect) => ({
         const { handlers } = pondering()
         return over(connect, (connection) => call(connection, "asks").pipe(Call.withDeadline("1 second")), { handlers })
       }),
-      { bound: "deadline", millis: 1000 }
+      { bound: "deadline" }
     )
   ],
   cancelled: [
@@ -439,7 +439,7 @@ const http = (layer: HttpLayer): { readonly connect: Connect; readonly rows: Row
           "a deadline while headers are computed",
           ["Timeout", "NotSent", "timed_out.not_sent", true],
           over(computing, (connection) => call(connection, "good").pipe(Call.withDeadline("50 millis"))),
-          { bound: "deadline", millis: 50 }
+          { bound: "deadline" }
         )
       ],
       Cancelled: [

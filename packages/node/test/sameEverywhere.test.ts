@@ -55,7 +55,7 @@ describe("a script", () => {
   }, 30_000)
 
   it.live.each(Object.entries(transports))(
-    verifies("PAT-2@client", "TR-1")("has the same outcomes over %s as in process"),
+    verifies("PAT-2@client")("has the same outcomes over %s as in process"),
     ([, transport]) =>
       Effect.gen(function*() {
         expect(yield* runScript(transport)).toEqual(yield* Effect.promise(() => expected))

@@ -82,6 +82,18 @@ export const parameterHeaders: (
 ) => ReadonlyArray<readonly [name: string, value: string]> = rules.parameterHeaders
 
 /**
+ * The path of the first argument that its header cannot repeat: an integer beyond the safe ones, a fraction, or anything
+ * that is no text, number or boolean. Absent where there is none; a server refuses a call with one.
+ *
+ * @category validation
+ * @since 0.1.0
+ */
+export const unrepeatable: (
+  plan: ReadonlyArray<ParameterHeader>,
+  args: Json.Object
+) => ReadonlyArray<string> | undefined = rules.unrepeatable
+
+/**
  * The headers of a request: version, method and, where the method has one, the name. `revision` is the one that is
  * spoken with its extensions (`Revision.extend`), whose methods may have names too; default: `Revision.latest`.
  *

@@ -301,6 +301,11 @@ describe("HttpRules", () => {
     it("what no header can repeat has none", () => {
       for (const count of [1.5, 2 ** 53, new Json.ExactNumber("9007199254740993"), [1], {}]) {
         assert.deepStrictEqual(sent({ count }), {})
+        assert.deepStrictEqual(HttpRules.unrepeatable(plan, { region: "eu", count }), ["count"])
+      }
+      assert.deepStrictEqual(HttpRules.unrepeatable(plan, { where: { zone: ["a"] } }), ["where", "zone"])
+      for (const args of [{}, { count: null, dry: true, region: "", where: "text" }, { count: -42 }]) {
+        assert.isUndefined(HttpRules.unrepeatable(plan, args))
       }
     })
 

@@ -56,14 +56,20 @@ export interface Logical {
   readonly isCarried: boolean
   /** When it began, by its fiber's clock. */
   readonly since: number
+  /** Begins another over the same handle. */
+  readonly start: Start
 }
 
-export const begin = (core: Core, call: Call.Call, context: Context.Context<never>): Logical => ({
+/** Begins what the user sees as one call, with the `Call` of its fiber. */
+export type Start = <A, E, R>(f: (logical: Logical) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+export const begin = (core: Core, call: Call.Call, context: Context.Context<never>, start: Start): Logical => ({
   core,
   call,
   correlation: call.correlation ?? Call.makeCorrelationUnsafe(),
   isCarried: call.correlation === undefined || Call.isCarriable(call.correlation),
-  since: Timer.now(context)
+  since: Timer.now(context),
+  start
 })
 
 /** What of a call follows into the handlers of its caller. */

@@ -2,11 +2,13 @@
  * Requests that a server may answer by asking for input (spec: basic/patterns/mrtr): sent, paused, continued. Tool
  * calls, prompts and reads all go through here.
  */
+import * as Call from "@fairlead/protocol/Call"
 import * as Capabilities from "@fairlead/protocol/Capabilities"
 import * as HttpRules from "@fairlead/protocol/HttpRules"
 import * as InputRequests from "@fairlead/protocol/InputRequest"
 import * as Json from "@fairlead/protocol/Json"
 import * as Revision from "@fairlead/protocol/Revision"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -15,6 +17,7 @@ import type { Continuation } from "../Continuation.ts"
 import * as McpClientError from "../McpClientError.ts"
 import { ToolsListChanged } from "../Subscription.ts"
 import { type Exchange, type Headers, type Logical, run } from "./exchange.ts"
+import { problemOfContent } from "./formAnswer.ts"
 import { canAnswer, makeResponses } from "./inputAnswers.ts"
 import { fetchPage, kinds, pager } from "./listing.ts"
 
@@ -34,12 +37,22 @@ export interface Asked {
 /** Makes of a complete result what the caller gets. */
 export type Finish<A, R> = (exchange: Exchange, result: Json.Object) => Effect.Effect<A, Error, R>
 
+/** Where a pause is no ending of its own, it is a failure. */
+export const paused = <A, E, R>(
+  self: Effect.Effect<A | InputRequired<A>, E, R>
+): Effect.Effect<A, E | InputRequired<A>, R> =>
+  Effect.flatMap(
+    self,
+    (ending): Effect.Effect<A, InputRequired<A>> =>
+      ending instanceof InputRequired ? Effect.fail(ending) : Effect.succeed(ending)
+  )
+
 /** Sends what `prepare` makes, and answers for the caller as far as handlers are there. */
 export const ask = <A, R>(
   logical: Logical,
   prepare: (exchange: Exchange) => Effect.Effect<Asked, Error, R>,
   finish: Finish<A, R>
-): Effect.Effect<A | InputRequired, Error, R> => {
+): Effect.Effect<A | InputRequired<A>, Error, R> => {
   const first = run(
     logical,
     (exchange) => Effect.flatMap(prepare(exchange), (asked) => send(logical, exchange, asked, noMore, finish))
@@ -49,13 +62,22 @@ export const ask = <A, R>(
     : Effect.flatMap(first, (ending) => answered(logical, ending, finish, logical.core.maxInputRounds))
 }
 
+/** All rounds of a call share its correlation. */
+const withCorrelation = (logical: Logical, { correlation }: Continuation): Logical => ({
+  ...logical,
+  call: { ...logical.call, correlation },
+  correlation,
+  isCarried: Call.isCarriable(correlation)
+})
+
 /** Continues with the caller's responses. */
 export const resume = <A, R>(
-  logical: Logical,
+  other: Logical,
   continuation: Continuation,
   responses: Responses,
   finish: Finish<A, R>
-): Effect.Effect<A | InputRequired, Error, R> => {
+): Effect.Effect<A | InputRequired<A>, Error, R> => {
+  const logical = withCorrelation(other, continuation)
   const problem = mismatch(continuation, responses)
   if (problem !== undefined) {
     const reason = new McpClientError.InvalidInputResponses({ detail: problem })
@@ -75,7 +97,7 @@ const again = <A, R>(
   { headers, method, name, params, requests, state }: Continuation,
   responses: Responses,
   finish: Finish<A, R>
-): Effect.Effect<A | InputRequired, Error, R> => {
+): Effect.Effect<A | InputRequired<A>, Error, R> => {
   const more = {
     ...(Object.keys(requests).length === 0 ? {} : { inputResponses: responses }),
     ...(state === undefined ? {} : { requestState: state })
@@ -88,10 +110,10 @@ const again = <A, R>(
 
 const answered = <A, R>(
   logical: Logical,
-  ending: A | InputRequired,
+  ending: A | InputRequired<A>,
   finish: Finish<A, R>,
   rounds: number
-): Effect.Effect<A | InputRequired, Error, R> => {
+): Effect.Effect<A | InputRequired<A>, Error, R> => {
   if (!(ending instanceof InputRequired) || rounds === 0 || !canAnswer(logical.core.handlers, ending)) {
     return Effect.succeed(ending)
   }
@@ -111,13 +133,15 @@ const send = <A, R>(
   asked: Asked,
   more: Json.Object,
   finish: Finish<A, R>
-): Effect.Effect<A | InputRequired, Error, R> => {
+): Effect.Effect<A | InputRequired<A>, Error, R> => {
   const params = more === noMore ? asked.params : { ...asked.params, ...more }
   const take = (headers: Headers) =>
     Effect.flatMap(
       exchange.send(asked.method, params, headers),
-      ({ inputRequired, result }): Effect.Effect<A | InputRequired, Error, R> =>
-        inputRequired ? decodeRequired(logical, exchange, { ...asked, headers }, result) : finish(exchange, result)
+      ({ inputRequired, result }): Effect.Effect<A | InputRequired<A>, Error, R> =>
+        inputRequired
+          ? decodeRequired(logical, exchange, { ...asked, headers }, result, finish)
+          : finish(exchange, result)
     )
   const sent = take(asked.headers)
   if (asked.method !== Revision.method.callTool || !logical.core.transport.hasHeaders) return sent
@@ -166,19 +190,30 @@ const isSame = (a: Headers, b: Headers): boolean =>
 const mismatch = ({ requests }: Continuation, responses: Responses): string | undefined => {
   for (const key of Object.keys(requests)) {
     if (!Object.hasOwn(responses, key)) return "a request has no response"
-    if (!Json.isObject(responses[key])) return "a response is not an object"
+    const response = responses[key]
+    if (!Json.isObject(response)) return "a response is not an object"
+    if (!fitsForm(requests[key]!, response)) return "a response does not fit its form"
   }
   return Object.keys(responses).some((key) => !Object.hasOwn(requests, key))
     ? "a response answers no request"
     : undefined
 }
 
-const decodeRequired = (
-  { core, correlation }: Logical,
+/** Whether what was accepted of a form has its form (spec: client/elicitation). The problem could repeat the server. */
+const fitsForm = ({ method, params }: Continuation["requests"][string], { action, content }: Json.Object): boolean => {
+  const { requestedSchema } = params
+  return method !== Revision.inputMethod.elicit || action !== "accept" ||
+    !Json.isObject(requestedSchema as Json.Value) ||
+    problemOfContent(requestedSchema as Json.Object, Json.isObject(content) ? content : {}) === undefined
+}
+
+const decodeRequired = <A, R>(
+  { core, correlation, start }: Logical,
   exchange: Exchange,
   { headers, method, name, params }: Asked,
-  result: Json.Object
-): Effect.Effect<InputRequired, Error> => {
+  result: Json.Object,
+  finish: Finish<A, R>
+): Effect.Effect<InputRequired<A>, Error, R> => {
   const { inputRequests, requestState } = result
   const malformed = (detail: string) => Effect.fail(exchange.malformed(detail))
   if (requestState !== undefined && typeof requestState !== "string") {
@@ -218,9 +253,17 @@ const decodeRequired = (
     ...(requestState === undefined ? {} : { state: requestState }),
     correlation
   }
-  return Effect.succeed(
-    new InputRequired({ requests, requestState: Option.fromUndefinedOr(requestState), continuation })
-  )
+  return Effect.map(Effect.context<R>(), (context) =>
+    new InputRequired<A>({
+      requests,
+      requestState: Option.fromUndefinedOr(requestState),
+      continuation,
+      resume: (responses) =>
+        Effect.updateContext(
+          paused(start((logical) => resume(logical, continuation, responses, finish))),
+          (own: Context.Context<never>) => Context.merge(context, own)
+        )
+    }))
 }
 
 const inputMethods: ReadonlySet<string> = new Set(Object.values(Revision.inputMethod))

@@ -7,6 +7,7 @@ import * as Messages from "@fairlead/protocol/Messages"
 import * as Revision from "@fairlead/protocol/Revision"
 import { MalformedResponse } from "@fairlead/protocol/Transport"
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -142,24 +143,29 @@ export const listPage = <Item>(
 const isInvalidCursor = ({ reason }: Error): boolean =>
   reason._tag === "RpcError" && reason.code === Revision.codes.invalidParams
 
-/** All items; once again from the start where pages that were kept led to a cursor that is not taken any more. */
-export const listAll = <Item>(logical: Logical, kind: Kind<Item>): Effect.Effect<ReadonlyArray<Item>, Error> => {
-  const { cache } = logical.core
-  const attempt = Effect.suspend(() => listOnce(logical, kind))
-  return cache === undefined ? attempt : Effect.suspend(() => {
-    const { epoch } = cache
+/** All items; once again from the start where a cursor of the list itself is not taken any more. */
+export const listAll = <Item>(logical: Logical, kind: Kind<Item>): Effect.Effect<ReadonlyArray<Item>, Error> =>
+  Effect.suspend(() => {
+    let hasBegun = false
+    const attempt = listOnce(logical, kind, () => {
+      hasBegun = true
+    })
     return Effect.catch(
       attempt,
-      (error) => isInvalidCursor(error) && cache.epoch !== epoch ? attempt : Effect.fail(error)
+      (error) => hasBegun && isInvalidCursor(error) ? listOnce(logical, kind, constVoid) : Effect.fail(error)
     )
   })
-}
 
-const listOnce = <Item>(logical: Logical, kind: Kind<Item>): Effect.Effect<ReadonlyArray<Item>, Error> => {
+const listOnce = <Item>(
+  logical: Logical,
+  kind: Kind<Item>,
+  begun: () => void
+): Effect.Effect<ReadonlyArray<Item>, Error> => {
   const items: Array<Item> = []
   const pages = pager(logical, (cursor) => listPage(logical, kind, cursor))
   const loop: Effect.Effect<ReadonlyArray<Item>, Error> = Effect.flatMap(pages, (page) => {
     if (page === undefined) return Effect.succeed(items)
+    begun()
     for (const item of page.items) items.push(item)
     return loop
   })

@@ -1,7 +1,6 @@
 /**
  * Going on with calls that wait for input, by their definitions or without.
  */
-import * as Call from "@fairlead/protocol/Call"
 import type * as Json from "@fairlead/protocol/Json"
 import * as Prompt from "@fairlead/protocol/Prompt"
 import * as Resource from "@fairlead/protocol/Resource"
@@ -9,12 +8,12 @@ import * as Revision from "@fairlead/protocol/Revision"
 import * as Tool from "@fairlead/protocol/Tool"
 import * as UriTemplate from "@fairlead/protocol/UriTemplate"
 import * as Effect from "effect/Effect"
-import { InputRequired } from "../CallEnding.ts"
+import type { InputRequired } from "../CallEnding.ts"
 import type { Continuation } from "../Continuation.ts"
 import type { ListedTool } from "../McpClient.ts"
 import * as McpClientError from "../McpClientError.ts"
 import type { Logical } from "./exchange.ts"
-import { type Finish, type Responses, resume } from "./inputRounds.ts"
+import { type Finish, paused, type Responses, resume } from "./inputRounds.ts"
 import { finishPrompt, finishRead } from "./operations.ts"
 import { finishDiscovered, finishTool } from "./toolCall.ts"
 
@@ -22,26 +21,17 @@ type Error = McpClientError.McpClientError
 
 const { method } = Revision
 
-/** All rounds of a call share its correlation. */
-const withCorrelation = (logical: Logical, { correlation }: Continuation): Logical => ({
-  ...logical,
-  call: { ...logical.call, correlation },
-  correlation,
-  isCarried: Call.isCarriable(correlation)
-})
-
 const resumeAs = <A, R>(
   logical: Logical,
   continuation: Continuation,
   responses: Responses,
   isSame: boolean,
   finish: Finish<A, R>
-): Effect.Effect<A | InputRequired, Error, R> => {
-  const same = withCorrelation(logical, continuation)
+): Effect.Effect<A | InputRequired<A>, Error, R> => {
   const asksForInput = Revision.latest.methods.get(continuation.method)?.asksForInput === true
-  if (isSame && asksForInput) return resume(same, continuation, responses, finish)
+  if (isSame && asksForInput) return resume(logical, continuation, responses, finish)
   const reason = new McpClientError.InvalidArguments({ detail: "the continuation is of another call" })
-  return Effect.fail(McpClientError.make(reason, same.correlation))
+  return Effect.fail(McpClientError.make(reason, continuation.correlation))
 }
 
 export const resumeRaw = (logical: Logical, continuation: Continuation, responses: Responses) =>
@@ -68,24 +58,17 @@ export const resumeDefined = (
     return resumeAs(logical, continuation, responses, is(method.callTool, definition.name), finishTool(definition))
   }
   if (Prompt.isPrompt(definition)) {
-    return failing(
+    return paused(
       resumeAs(logical, continuation, responses, is(method.getPrompt, definition.name), finishPrompt)
     )
   }
   if (Resource.isResource(definition)) {
-    return failing(resumeAs(logical, continuation, responses, is(method.readResource, definition.uri), finishRead))
+    return paused(resumeAs(logical, continuation, responses, is(method.readResource, definition.uri), finishRead))
   }
   if (Resource.isTemplate(definition)) {
     const isSame = continuation.method === method.readResource &&
       UriTemplate.match(definition.uriTemplate, continuation.name) !== undefined
-    return failing(resumeAs(logical, continuation, responses, isSame, finishRead))
+    return paused(resumeAs(logical, continuation, responses, isSame, finishRead))
   }
   return resumeAs(logical, continuation, responses, is(method.callTool, definition.name), finishDiscovered)
 }
-
-const failing = <A>(self: Effect.Effect<A | InputRequired, Error>): Effect.Effect<A, Error | InputRequired> =>
-  Effect.flatMap(
-    self,
-    (ending): Effect.Effect<A, InputRequired> =>
-      ending instanceof InputRequired ? Effect.fail(ending) : Effect.succeed(ending)
-  )

@@ -12,8 +12,8 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import { type InputRequired, Succeeded, ToolFailed } from "../CallEnding.ts"
-import type { ListedTool } from "../McpClient.ts"
+import { type CallEnding, Succeeded, ToolFailed } from "../CallEnding.ts"
+import type { DiscoveredEnding, ListedTool } from "../McpClient.ts"
 import * as McpClientError from "../McpClientError.ts"
 import { decodeContent } from "./content.ts"
 import type { Exchange, Headers, Logical } from "./exchange.ts"
@@ -22,7 +22,7 @@ import { describe } from "./issues.ts"
 import { matched } from "./matched.ts"
 
 type Error = McpClientError.McpClientError
-type Ending = Succeeded<unknown> | ToolFailed<unknown> | InputRequired
+type Ending = CallEnding<unknown, unknown>
 
 type Decode = (input: unknown) => Effect.Effect<unknown, SchemaIssue.Issue, unknown>
 
@@ -62,12 +62,27 @@ export const callTool = (
         onFailure: (issue) => invalid(exchange, describe("arguments", issue)),
         onSuccess: (args) => {
           if (!Json.isObject(args)) return invalid(exchange, "the arguments are not an object")
-          const headers = tool.headers.length === 0 ? [] : HttpRules.parameterHeaders(tool.headers, args)
-          return Effect.succeed(callOf(tool.name, args, headers))
+          return tool.headers.length === 0
+            ? Effect.succeed(callOf(tool.name, args, []))
+            : withHeaders(logical, exchange, tool.name, args, tool.headers)
         }
       }),
     finishTool(tool)
   )
+}
+
+/** A call with the headers of its arguments. What no header can repeat is not sent without it: servers refuse that. */
+const withHeaders = (
+  { core }: Logical,
+  exchange: Exchange,
+  name: string,
+  args: Json.Object,
+  plan: ReadonlyArray<HttpRules.ParameterHeader>
+): Effect.Effect<Asked, Error> => {
+  const path = core.transport.hasHeaders ? HttpRules.unrepeatable(plan, args) : undefined
+  return path === undefined
+    ? Effect.succeed(callOf(name, args, HttpRules.parameterHeaders(plan, args)))
+    : invalid(exchange, `arguments.${path.join(".")}: no header can repeat it`)
 }
 
 const callOf = (name: string, args: Json.Object, headers: Headers): Asked => ({
@@ -87,7 +102,7 @@ export const callDiscovered = (
   logical: Logical,
   tool: ListedTool | string,
   args: Json.Object
-): Effect.Effect<Discovered, Error> => {
+): Effect.Effect<DiscoveredEnding, Error> => {
   const name = typeof tool === "string" ? tool : tool.name
   return ask(logical, (exchange) => {
     if (!Json.isObject(args)) return invalid(exchange, "the arguments are not an object")
@@ -95,11 +110,9 @@ export const callDiscovered = (
       ? Result.succeed([])
       : HttpRules.plan(tool.inputSchema as Json.Object)
     if (Result.isFailure(plan)) return invalid(exchange, "the header annotations of the tool are not valid")
-    return Effect.succeed(callOf(name, args, HttpRules.parameterHeaders(plan.success, args)))
+    return withHeaders(logical, exchange, name, args, plan.success)
   }, finishDiscovered)
 }
-
-type Discovered = Succeeded<Option.Option<Json.Value>> | ToolFailed<never> | InputRequired
 
 export const finishDiscovered: Finish<Succeeded<Option.Option<Json.Value>> | ToolFailed<never>, never> = (
   exchange,

@@ -168,6 +168,19 @@ export const parameterHeaders = (
   return headers
 }
 
+/**
+ * The path of an argument that its header cannot repeat, such as an integer beyond the safe ones or a list where a text
+ * should be (spec: Schema Extension); a call with one is refused by a server that sees the header missing.
+ */
+export const unrepeatable = (
+  plan: ReadonlyArray<ParameterHeader>,
+  args: Json.Object
+): ReadonlyArray<string> | undefined =>
+  plan.find(({ path }) => {
+    const value = valueAt(args, path)
+    return value !== undefined && value !== null && printed(value) === undefined
+  })?.path
+
 /** The headers every request has: version, method, and the name where the method has one. */
 export const requestHeaders = (
   method: string,
