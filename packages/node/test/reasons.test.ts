@@ -215,7 +215,12 @@ const ways = (connect: Connect) => ({
       ["Timeout", "Completed", "timed_out.completed"],
       Effect.suspend(() => {
         const { handlers } = pondering()
-        return over(connect, (connection) => call(connection, "asks").pipe(Call.withDeadline("1 second")), { handlers })
+        return over(connect, (connection) =>
+          // The first call opens what has to be opened.
+          Effect.andThen(
+            connection.client.callDiscovered("good", {}),
+            call(connection, "asks").pipe(Call.withDeadline("1 second"))
+          ), { handlers })
       }),
       { bound: "deadline" }
     )
