@@ -6,7 +6,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Icon } from "./Content.ts"
-import { AnyObject, open } from "./internal/open.ts"
+import { AnyObject, mapOf, open } from "./internal/open.ts"
 
 /**
  * Name and version of a client or a server. It is not verified: for display and logs only (spec: basic, _meta).
@@ -32,7 +32,7 @@ export const Implementation = open({
 export type Implementation = typeof Implementation.Type
 
 const Settings = Schema.optionalKey(AnyObject)
-const SettingsById = Schema.optionalKey(Schema.Record(Schema.String, AnyObject))
+const SettingsById = Schema.optionalKey(mapOf(AnyObject))
 
 /**
  * What a client can do for a server, declared on every request; the empty object is none (spec: basic, _meta).

@@ -39,6 +39,30 @@ const results: ReadonlyArray<readonly [definition: Name, schema: Message, lenien
 
 const envelope = (method: string, params: unknown) => ({ jsonrpc: "2.0", id: 1, method, params })
 
+type Path = ReadonlyArray<string | number>
+
+/** Where objects of the protocol stand in a value, each with the value in which something else stands there. */
+const withoutObject = (value: unknown, by: Json.Value, path: Path = []): ReadonlyArray<readonly [Path, unknown]> => {
+  if (typeof value !== "object" || value === null || isFreeForm(path)) return []
+  if (Array.isArray(value)) {
+    return value.flatMap((item, i) =>
+      withoutObject(item, by, [...path, i]).map(([at, one]) => [at, value.with(i, one)] as const)
+    )
+  }
+  return [
+    [path, by],
+    ...Object.entries(value).flatMap(([key, member]) =>
+      withoutObject(member, by, [...path, key]).map(([at, one]) => [at, { ...value, [key]: one }] as const)
+    )
+  ]
+}
+
+// What stands inside of these may be any JSON.
+const freeForm = new Set<unknown>(["arguments", "inputResponses", "inputSchema", "outputSchema", "params"])
+const isFreeForm = (path: Path): boolean =>
+  path.slice(0, -1).some((key) => freeForm.has(key)) ||
+  path.some((key) => key === "structuredContent" || String(key).startsWith("com.example/") || key === "a.b/c")
+
 const reencoded = (schema: Message, value: unknown): unknown =>
   JSON.parse(Json.stringify(Schema.encodeSync(schema)(Schema.decodeUnknownSync(schema)(value))))
 
@@ -114,6 +138,22 @@ describe("Messages", () => {
         }
       }
     })
+  })
+
+  it("a number that a double cannot hold is no object: it fails with its path, wherever an object is wanted", () => {
+    const number = success(Json.parse("1e400"))
+    const all = [...requests.map(([, name, schema]) => [name, schema] as const), ...results]
+    for (const [name, schema] of all) {
+      const places = samples[name].flatMap((sample) => withoutObject(sample, number))
+      assert.isNotEmpty(places)
+      for (const [path, broken] of places) {
+        const exit = Schema.decodeUnknownExit(schema)(broken)
+        const at = path.map((key) => `[${JSON.stringify(key)}]`).join("")
+        assert.strictEqual(exit._tag, "Failure", `${name} ${at}`)
+        assert.include(String(exit), at)
+        assert.notInclude(String(exit), "1e400")
+      }
+    }
   })
 
   it(verifies("JS-6")("the schemas of a listed tool are kept as they came"), () => {

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as Json from "../Json.ts"
+import { jsonObject } from "./open.ts"
 
 /** Where in a definition a schema cannot be used, and why. */
 export interface Problem {
@@ -105,9 +106,6 @@ export const encoderOf = <S extends Schema.Top>(
 ): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> =>
   Schema.make(lean(Schema.toCodecJson(schema).ast, encoding))
 
-// To Effect, a number that is kept exactly is an object like any other.
-const notExact = Schema.makeFilter((u: unknown) => Json.isExactNumber(u) ? "Expected object" : undefined)
-
 interface Mode {
   readonly omitUndefined: boolean
   readonly memo: WeakMap<SchemaAST.AST, SchemaAST.AST>
@@ -157,15 +155,8 @@ const leanStep = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
         const type = lean(signature.type, mode)
         return type === signature.type ? signature : new SchemaAST.IndexSignature(signature.parameter, type)
       })
-      return new SchemaAST.Objects(
-        propertySignatures,
-        indexSignatures,
-        ast.annotations,
-        ast.checks,
-        undefined,
-        ast.context,
-        mode.omitUndefined ? ast.encodingChecks : [...(ast.encodingChecks ?? []), notExact]
-      )
+      const leaned = clone(ast, { propertySignatures, indexSignatures })
+      return mode.omitUndefined ? leaned : jsonObject(leaned)
     }
     case "Arrays": {
       const elements = SchemaAST.mapOrSame(ast.elements, (element) => lean(element, mode))

@@ -1,14 +1,14 @@
 import * as Schema from "effect/Schema"
 import { ClientCapabilities, Implementation, ServerCapabilities } from "../../Capabilities.ts"
 import { Annotations, Block, Icon, ResourceContents } from "../../Content.ts"
-import { AnyObject, Meta, open } from "../../internal/open.ts"
+import { AnyObject, mapOf, Meta, open } from "../../internal/open.ts"
 import { type ExactNumber, isExactNumber } from "../../Json.ts"
 import { isRequestId } from "../../JsonRpc.ts"
 import { meta } from "./definition.ts"
 
 const Icons = Schema.optionalKey(Schema.Array(Icon))
 const Text = Schema.optionalKey(Schema.String)
-const StringMap = Schema.Record(Schema.String, Schema.String)
+const StringMap = mapOf(Schema.String)
 
 /**
  * A request id or progress token: a string or an integer, of any size.
@@ -198,10 +198,9 @@ export const SubscriptionFilter = open({
  */
 export const InputRequiredResult = open({
   resultType: Schema.Literal("input_required"),
-  inputRequests: Schema.optionalKey(Schema.Record(
-    Schema.String,
-    open({ method: Schema.String, params: Schema.optionalKey(AnyObject) })
-  )),
+  inputRequests: Schema.optionalKey(
+    mapOf(open({ method: Schema.String, params: Schema.optionalKey(AnyObject) }))
+  ),
   requestState: Text,
   _meta: Schema.optionalKey(ResultMeta)
 })
