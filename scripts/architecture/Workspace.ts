@@ -25,6 +25,11 @@ export interface Manifest {
   readonly name: string
   readonly version?: string
   readonly private?: boolean
+  readonly type?: string
+  readonly license?: string
+  readonly sideEffects?: unknown
+  readonly engines?: Readonly<Record<string, string>>
+  readonly exports?: unknown
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
 }

@@ -292,7 +292,12 @@ describe("package files", () => {
     "packages/client/tsconfig.src.json": `{"compilerOptions":{"types":[]}}`,
     ".changeset/config.json": `{"fixed":[["@fairlead/client"]]}`
   }
-  const at = (more: Record<string, string>) => manifests([folder("client")], (file) => ({ ...good, ...more })[file])
+  const sound = load().packages[0]!.manifest
+  const at = (more: Record<string, string>, manifest: Partial<Folder["manifest"]> = {}) =>
+    manifests(
+      [folder("client", { ...sound, name: "@fairlead/client", ...manifest })],
+      (file) => ({ ...good, ...more })[file]
+    )
 
   it("hold", () => assert.deepStrictEqual(at({}), []))
 
@@ -301,6 +306,22 @@ describe("package files", () => {
     assert.strictEqual(at({ "packages/client/README.md": "" }).length, 1)
     assert.strictEqual(at({ "packages/client/tsconfig.src.json": `{"compilerOptions":{"types":["node"]}}` }).length, 1)
     assert.strictEqual(at({ ".changeset/config.json": `{"fixed":[["@fairlead/*"]]}` }).length, 1)
+  })
+
+  it("say alike what a package is", () => {
+    const { "./internal/*": _, ...open } = sound.exports as Record<string, unknown>
+    const wrong: ReadonlyArray<Partial<Folder["manifest"]>> = [
+      { type: "commonjs" },
+      { license: "ISC" },
+      { sideEffects: true },
+      { engines: { node: ">=20" } },
+      { exports: open },
+      { peerDependencies: {} },
+      { dependencies: { effect: "^4.1.0" } }
+    ]
+    for (const one of wrong) {
+      assert.deepStrictEqual(at({}, one).map(({ rule }) => rule), ["package.json"], JSON.stringify(one))
+    }
   })
 })
 
