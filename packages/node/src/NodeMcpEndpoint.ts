@@ -9,16 +9,18 @@
  * | `allowUnauthenticated` | false: a host off loopback is refused, unless the endpoint has a verifier |
  * | `tls` | none: http |
  * | `health` | false |
+ * | `headTimeout` | 10 seconds, then 408 |
+ * | `bodyTimeout` | 30 seconds, then 408 |
  *
- * A head that takes longer than 10 seconds, or a request that takes longer than 30 seconds to arrive, is answered with
- * 408.
+ * The two times are looked at once a second. The limits of requests, answers and handlers are options of the endpoint.
  *
  * @since 0.1.0
  */
-import { McpEndpoint } from "@fairlead/server/McpEndpoint"
+import { InvalidConfig, McpEndpoint } from "@fairlead/server/McpEndpoint"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schedule from "effect/Schedule"
@@ -46,6 +48,13 @@ export interface HttpOptions {
   readonly allowUnauthenticated?: boolean | undefined
   /** Serves https with a certificate and its key, in PEM files. Default: http. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined
+  /** How long the head of a request may take to arrive; then 408. At least 1 millisecond. Default: 10 seconds. */
+  readonly headTimeout?: Duration.Input | undefined
+  /**
+   * How long a request may take to arrive with its body, counted from its first byte; then 408. Not shorter than
+   * `headTimeout`. Default: 30 seconds.
+   */
+  readonly bodyTimeout?: Duration.Input | undefined
   /** Serves `/healthz` (200) and `/readyz` (200, or 503 while it serves nothing new). Default: false. */
   readonly health?: boolean | undefined
 }
@@ -64,21 +73,6 @@ export class HttpListener extends Context.Service<HttpListener, {
   /** Fails with `ListenerDied` when the listener ends by itself; an intended stop never does. */
   readonly died: Effect.Effect<never, StartError>
 }>()("@fairlead/node/NodeMcpEndpoint/HttpListener") {}
-
-/**
- * An option that cannot be used.
- *
- * @category errors
- * @since 0.1.0
- */
-export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{
-  readonly field: string
-  readonly reason: string
-}> {
-  override get message(): string {
-    return `The option ${this.field} cannot be used: ${this.reason}`
-  }
-}
 
 /**
  * The host can be reached from other machines, and nothing asks who calls.
@@ -128,7 +122,7 @@ export class ListenerDied extends Data.TaggedError("ListenerDied")<{
 }
 
 /**
- * Why a listener does not serve; `reason` says which of the ways it is.
+ * Why a listener does not serve; `reason` says which of the ways it is. Its message is one line.
  *
  * @category errors
  * @since 0.1.0

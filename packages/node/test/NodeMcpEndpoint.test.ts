@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Http from "node:http"
@@ -235,7 +236,7 @@ describe("what cannot be served", () => {
   )("%s cannot be %o", ([field, http]) =>
     Effect.gen(function*() {
       const error = yield* failing(http)
-      assert.instanceOf(error, NodeMcpEndpoint.InvalidConfig)
+      assert.instanceOf(error, McpEndpoint.InvalidConfig)
       assert.strictEqual(error.field, field)
       assert.include(error.message, field)
     }))
@@ -260,6 +261,28 @@ describe("what cannot be served", () => {
       assert.strictEqual((yield* post(url, message, { headers: { host: "mcp.example" } })).status, 200)
       assert.strictEqual((yield* post(url, message, { headers: { host: "other.example" } })).status, 403)
     }))
+
+  it.effect(
+    verifies("http/default/allowed_hosts", "http/default/allowed_origins")(
+      "the host that it is bound to is allowed as Host and as Origin, beside the loopback names"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const { port } = yield* serve(echo, { host: "127.0.0.5" })
+        const url = `http://127.0.0.5:${port}/mcp`
+        const message = call("echo", { text: "hi" })
+        for (const name of ["127.0.0.5", `127.0.0.5:${port}`, "localhost", "127.0.0.1:1", "[::1]"]) {
+          assert.strictEqual((yield* post(url, message, { headers: { host: name } })).status, 200, name)
+          const headers = { origin: `http://${name}` }
+          assert.strictEqual((yield* post(url, message, { headers })).status, 200, name)
+        }
+        for (const name of ["127.0.0.6", "mcp.example", "127.0.0.5.example"]) {
+          assert.strictEqual((yield* post(url, message, { headers: { host: name } })).status, 403, name)
+          assert.strictEqual((yield* post(url, message, { headers: { origin: `http://${name}` } })).status, 403, name)
+        }
+        assert.strictEqual((yield* post(url, message, { headers: { origin: "https://127.0.0.5" } })).status, 403)
+      })
+  )
 
   it.effect("a port in use is BindFailed, said in one line; it is free again after close", () =>
     Effect.gen(function*() {
@@ -302,6 +325,28 @@ describe("starting", () => {
       const { url } = yield* Fiber.join(serving)
       assert.strictEqual((yield* post(url, call("late"))).status, 200)
     }))
+
+  it.live(
+    "answers the request that comes the moment the port opens, also with 10,000 tools",
+    () =>
+      Effect.gen(function*() {
+        const port = yield* freePort
+        const tools = McpServer.handlers(
+          Array.from(
+            { length: 10_000 },
+            (_, n) => McpServer.toolHandler(Tool.make(`tool-${n}`), () => Effect.succeed([]))
+          )
+        )
+        const knocking = yield* Effect.forkChild(
+          Effect.retry(post(`http://127.0.0.1:${port}/mcp`, call("tool-9999")), { schedule: Schedule.spaced(1) })
+        )
+        yield* serve(tools, { port })
+        const answer = yield* Fiber.join(knocking)
+        assert.strictEqual(answer.status, 200)
+        assert.isDefined(JSON.parse(answer.text).result)
+      }),
+    20_000
+  )
 
   it.effect("opens no port when a registration fails", () =>
     Effect.gen(function*() {

@@ -14,7 +14,7 @@
  * | `maxArrivingRequests` | 1,024 | 503 with `retry-after: 1` |
  * | `writeTimeout` | 30 seconds | the connection ends, the handler is interrupted |
  * | `allowedHosts` | the loopback names | 403 |
- * | `allowedOrigins` | http on the loopback names, any port | 403 |
+ * | `allowedOrigins` | http on the loopback names and the bind host, any port | 403 |
  * | `pageSize` | 100 items | |
  * | `listen.maxListeners` | 64 | 503 with `retry-after: 1` |
  * | `listen.keepAlive` | 15 seconds | |
@@ -147,7 +147,10 @@ export interface Options<
    * the endpoint is reached under a name of its own.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
-  /** The `Origin` values of browsers that may call, such as `https://app.example.com`. Default: http on loopback. */
+  /**
+   * The `Origin` values of browsers that may call, such as `https://app.example.com`. Default: over http those of the
+   * loopback names and of the host that a listener is bound to, on any port. A request without `Origin` may call.
+   */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** A name for this endpoint in logs. */
   readonly label?: string | undefined

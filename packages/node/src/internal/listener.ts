@@ -9,16 +9,18 @@ import * as Fs from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import type { AddressInfo } from "node:net"
+import type { Duplex } from "node:stream"
 import type { HttpOptions } from "../NodeMcpEndpoint.ts"
 import { onRequest, type Site } from "./httpRequest.ts"
+import { millisOf, notADuration } from "./millis.ts"
 
 export type ListenFailure =
   | { readonly _tag: "Config"; readonly field: string; readonly reason: string }
   | { readonly _tag: "Loopback"; readonly host: string }
   | { readonly _tag: "Bind"; readonly host: string; readonly port: number; readonly code: string }
 
-const headersTimeout = 10_000
-const requestTimeout = 30_000
+/** How often connections are looked at for the two timeouts of their arrival. */
+const checkMillis = 1000
 /** How long answers may take to leave once the endpoint has stopped. */
 const flushTimeout = 1000
 
@@ -70,16 +72,65 @@ const readTls = ({ tls }: HttpOptions): Effect.Effect<Https.ServerOptions | unde
       () => configFailure("tls", "a file cannot be read")
     )
 
-const createServer = (tls: Https.ServerOptions | undefined): Effect.Effect<Http.Server, ListenFailure> =>
+/** How long requests may take to arrive, as Node takes it. */
+interface Arrival {
+  readonly headersTimeout: number
+  readonly requestTimeout: number
+  readonly connectionsCheckingInterval: number
+}
+
+const readArrival = ({ headTimeout = 10_000, bodyTimeout = 30_000 }: HttpOptions): Effect.Effect<
+  Arrival,
+  ListenFailure
+> => {
+  const headersTimeout = millisOf(headTimeout)
+  if (headersTimeout === undefined) return configFailure("headTimeout", notADuration)
+  const requestTimeout = millisOf(bodyTimeout)
+  if (requestTimeout === undefined) return configFailure("bodyTimeout", notADuration)
+  return requestTimeout < headersTimeout
+    ? configFailure("bodyTimeout", "it is shorter than headTimeout")
+    : Effect.succeed({
+      headersTimeout,
+      requestTimeout,
+      connectionsCheckingInterval: Math.min(checkMillis, headersTimeout)
+    })
+}
+
+const createServer = (
+  tls: Https.ServerOptions | undefined,
+  arrival: Arrival
+): Effect.Effect<Http.Server, ListenFailure> =>
   tls === undefined
-    ? Effect.succeed(Http.createServer({ headersTimeout, requestTimeout }))
+    ? Effect.succeed(Http.createServer(arrival))
     : Effect.catch(
       Effect.try({
-        try: () => Https.createServer({ ...tls, headersTimeout, requestTimeout }),
+        try: () => Https.createServer({ ...tls, ...arrival }),
         catch: () => undefined
       }),
       () => configFailure("tls", "the certificate or the key is not valid")
     )
+
+/** What did not arrive in time, or is no HTTP, is answered with a short text, as every refusal is. */
+const onClientError = (answering: ReadonlySet<Answering>) => (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  const isAnswered = [...answering].some(({ response }) => response?.socket === socket && response.headersSent)
+  // Nothing can be said in the middle of another answer.
+  if (!socket.writable || isAnswered || error.code === "ECONNRESET") {
+    socket.destroy(error)
+    return
+  }
+  const [status, text] = clientErrors[error.code ?? ""] ?? ["400 Bad Request", "This is not HTTP/1.1."]
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${text.length}\r\n` +
+      `connection: close\r\n\r\n${text}`,
+    () => socket.destroy()
+  )
+}
+
+const clientErrors: Readonly<Record<string, readonly [status: string, text: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request took too long to arrive."],
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The headers are too large."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["413 Content Too Large", "The chunk extensions are too large."]
+}
 
 /**
  * Binds a listener for as long as the scope is open. `stop` runs before it closes: the endpoint's stop, for an intended
@@ -99,7 +150,7 @@ export const listen = Effect.fnUntraced(function*(
     health: options.health ?? false
   }
   const tls = yield* readTls(options)
-  const server = yield* createServer(tls)
+  const server = yield* createServer(tls, yield* readArrival(options))
   const answering = new Set<Answering>()
   const serveRequest = (expectsContinue: boolean) => (request: Http.IncomingMessage, response: Http.ServerResponse) => {
     const place: Answering = { response }
@@ -112,6 +163,7 @@ export const listen = Effect.fnUntraced(function*(
   }
   server.on("request", serveRequest(false))
   server.on("checkContinue", serveRequest(true))
+  server.on("clientError", onClientError(answering))
 
   yield* Effect.acquireRelease(
     Effect.callback<void, ListenFailure>((resume) => {

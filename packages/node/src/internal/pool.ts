@@ -4,14 +4,14 @@
 import type * as Undici from "@effect/platform-node/Undici"
 import * as McpClientError from "@fairlead/client/McpClientError"
 import { InvalidConfig } from "@fairlead/protocol/Transport"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { X509Certificate } from "node:crypto"
 import * as Fs from "node:fs"
 import type { Options } from "../NodeHttpTransport.ts"
 import { filtered } from "./addresses.ts"
+import { millisOf, notADuration } from "./millis.ts"
 
 type PoolOptions = Pick<Options, "allowAddress" | "caFile" | "connectTimeout" | "idleTimeout" | "maxConnections">
 
@@ -20,17 +20,14 @@ export interface Pool {
   readonly connectMillis: number
 }
 
-// Longer timers would fire at once.
-const longestMillis = 2 ** 31 - 1
-
 export const acquirePool: (
   options: PoolOptions,
   url: URL
 ) => Effect.Effect<Pool, McpClientError.McpClientError, Scope.Scope> = Effect.fnUntraced(
   function*(options: PoolOptions, url: URL) {
     const { allowAddress, caFile, maxConnections = 256 } = options
-    const connectMillis = yield* millisOf("connectTimeout", options.connectTimeout ?? 10_000)
-    const idleMillis = yield* millisOf("idleTimeout", options.idleTimeout ?? 4000)
+    const connectMillis = yield* readMillis("connectTimeout", options.connectTimeout ?? 10_000)
+    const idleMillis = yield* readMillis("idleTimeout", options.idleTimeout ?? 4000)
     if (!Number.isSafeInteger(maxConnections) || maxConnections < 1) {
       return yield* invalid("maxConnections", "it is not an integer of 1 or more")
     }
@@ -60,11 +57,9 @@ export const acquirePool: (
 const invalid = (field: string, detail: string) =>
   Effect.fail(McpClientError.make(new InvalidConfig({ field, detail })))
 
-const millisOf = (field: string, input: Duration.Input) => {
-  const millis = Option.getOrUndefined(Option.map(Duration.fromInput(input), Duration.toMillis))
-  return millis !== undefined && millis >= 1 && millis <= longestMillis
-    ? Effect.succeed(Math.floor(millis))
-    : invalid(field, "it is not a duration from 1 millisecond to 24 days")
+const readMillis = (field: string, input: Duration.Input) => {
+  const millis = millisOf(input)
+  return millis === undefined ? invalid(field, notADuration) : Effect.succeed(millis)
 }
 
 const block = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g

@@ -23,7 +23,7 @@ export interface Accepted {
 export interface HttpPolicy {
   /** Host names in lower case, without port; undefined allows any. */
   readonly hosts: ReadonlySet<string> | undefined
-  /** Origins in lower case. Loopback origins over http are allowed on any port when this is undefined. */
+  /** Origins in lower case. When this is undefined, those over http of loopback and of the bind host, on any port. */
   readonly origins: ReadonlySet<string> | undefined
   readonly maxBodyBytes: number
 }
@@ -62,12 +62,12 @@ const isAllowedHost = (policy: HttpPolicy, host: string | undefined, own: string
   return name !== undefined && (policy.hosts.has(name) || name === own)
 }
 
-const isAllowedOrigin = (policy: HttpPolicy, origin: string): boolean => {
+const isAllowedOrigin = (policy: HttpPolicy, origin: string, own: string | undefined): boolean => {
   const value = origin.trim().toLowerCase()
   if (policy.origins !== undefined) return policy.origins.has(value)
   const authority = /^http:\/\/([^/?#]*)$/.exec(value)?.[1]
   const name = authority === undefined ? undefined : hostName(authority)
-  return name !== undefined && loopback.has(name)
+  return name !== undefined && (loopback.has(name) || name === own)
 }
 
 /** What of the head is needed. */
@@ -86,7 +86,7 @@ export const checkHead = (policy: HttpPolicy, head: Head): Refusal | Accepted =>
   }
   const origin = header("origin")
   if (origin === undefined) return checkRequest(policy, head)
-  if (!isAllowedOrigin(policy, origin)) {
+  if (!isAllowedOrigin(policy, origin, head.ownHost)) {
     return refuse(403, `The Origin ${quoted(origin)} is not allowed; the option allowedOrigins lists those that are.`)
   }
   const cors = { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, vary: "origin" }
