@@ -181,15 +181,18 @@ const gated = () => {
 }
 
 describe("where it listens", () => {
-  it.effect(verifies("HTTP-1", "HTTP-3")("is a free port on loopback, at /mcp"), () =>
-    Effect.gen(function*() {
-      const { host, port, url } = yield* serve(echo)
-      assert.strictEqual(host, "127.0.0.1")
-      assert.isAbove(port, 0)
-      assert.strictEqual(url, `http://127.0.0.1:${port}/mcp`)
-      const answer = yield* post(url, call("echo", { text: "hi" }))
-      assert.strictEqual(JSON.parse(answer.text).result.structuredContent, "hi")
-    }))
+  it.effect(
+    verifies("HTTP-1", "HTTP-3", "http/default/bind", "http/new", "http/port")("is a free port on loopback, at /mcp"),
+    () =>
+      Effect.gen(function*() {
+        const { host, port, url } = yield* serve(echo)
+        assert.strictEqual(host, "127.0.0.1")
+        assert.isAbove(port, 0)
+        assert.strictEqual(url, `http://127.0.0.1:${port}/mcp`)
+        const answer = yield* post(url, call("echo", { text: "hi" }))
+        assert.strictEqual(JSON.parse(answer.text).result.structuredContent, "hi")
+      })
+  )
 
   it.effect("can be IPv6", () =>
     Effect.gen(function*() {
@@ -233,16 +236,26 @@ describe("what cannot be served", () => {
       ["path", { path: "/mcp?x" }],
       ["path", { path: "/a b" }]
     ] as const
-  )("%s cannot be %o", ([field, http]) =>
-    Effect.gen(function*() {
-      const error = yield* failing(http)
-      assert.instanceOf(error, McpEndpoint.InvalidConfig)
-      assert.strictEqual(error.field, field)
-      assert.include(error.message, field)
-    }))
+  )(
+    verifies("http/config_field/bind_port", "http/start_error/invalid_config", "http/type/config_field")(
+      "%s cannot be %o"
+    ),
+    ([field, http]) =>
+      Effect.gen(function*() {
+        const error = yield* failing(http)
+        assert.instanceOf(error, McpEndpoint.InvalidConfig)
+        assert.strictEqual(error.field, field)
+        assert.include(error.message, field)
+      })
+  )
 
   it.effect.each(["0.0.0.0", "::", "192.168.1.1", "example.com", "127.0.0.1.example.com", ""])(
-    verifies("HTTP-3")("the host '%s' is refused, since anybody could call"),
+    verifies(
+      "HTTP-3",
+      "http/default/non_loopback",
+      "http/start_error/unauthenticated_non_loopback_bind",
+      "http/type/start_error"
+    )("the host '%s' is refused, since anybody could call"),
     (host) =>
       Effect.gen(function*() {
         const error = yield* failing({ host })
@@ -251,16 +264,21 @@ describe("what cannot be served", () => {
       })
   )
 
-  it.effect("another host is served where that is allowed; its names have to be, too", () =>
-    Effect.gen(function*() {
-      const { port } = yield* serve(echo, { host: "0.0.0.0", allowUnauthenticated: true }, {
-        allowedHosts: ["mcp.example"]
+  it.effect(
+    verifies("http/allow_unauthenticated", "http/with_bind")(
+      "another host is served where that is allowed; its names have to be, too"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const { port } = yield* serve(echo, { host: "0.0.0.0", allowUnauthenticated: true }, {
+          allowedHosts: ["mcp.example"]
+        })
+        const url = `http://127.0.0.1:${port}/mcp`
+        const message = call("echo", { text: "hi" })
+        assert.strictEqual((yield* post(url, message, { headers: { host: "mcp.example" } })).status, 200)
+        assert.strictEqual((yield* post(url, message, { headers: { host: "other.example" } })).status, 403)
       })
-      const url = `http://127.0.0.1:${port}/mcp`
-      const message = call("echo", { text: "hi" })
-      assert.strictEqual((yield* post(url, message, { headers: { host: "mcp.example" } })).status, 200)
-      assert.strictEqual((yield* post(url, message, { headers: { host: "other.example" } })).status, 403)
-    }))
+  )
 
   it.effect(
     verifies("http/default/allowed_hosts", "http/default/allowed_origins")(
@@ -284,17 +302,22 @@ describe("what cannot be served", () => {
       })
   )
 
-  it.effect("a port in use is BindFailed, said in one line; it is free again after close", () =>
-    Effect.gen(function*() {
-      const first = yield* serve(echo)
-      const error = yield* failing({ port: first.port })
-      assert.instanceOf(error, NodeMcpEndpoint.BindFailed)
-      assert.deepStrictEqual([error.code, error.port, error.host], ["EADDRINUSE", first.port, "127.0.0.1"])
-      assert.strictEqual(error.message, `Could not listen on 127.0.0.1:${first.port}: the port is in use`)
-      yield* first.close
-      const second = yield* serve(echo, { port: first.port })
-      assert.strictEqual((yield* post(second.url, call("echo", { text: "hi" }))).status, 200)
-    }))
+  it.effect(
+    verifies("http/start_error/bind_failed", "http/describe_start_error", "http/with_bind")(
+      "a port in use is BindFailed, said in one line; it is free again after close"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const first = yield* serve(echo)
+        const error = yield* failing({ port: first.port })
+        assert.instanceOf(error, NodeMcpEndpoint.BindFailed)
+        assert.deepStrictEqual([error.code, error.port, error.host], ["EADDRINUSE", first.port, "127.0.0.1"])
+        assert.strictEqual(error.message, `Could not listen on 127.0.0.1:${first.port}: the port is in use`)
+        yield* first.close
+        const second = yield* serve(echo, { port: first.port })
+        assert.strictEqual((yield* post(second.url, call("echo", { text: "hi" }))).status, 200)
+      })
+  )
 
   it.effect("a host that this machine has not is BindFailed", () =>
     Effect.gen(function*() {
@@ -305,26 +328,29 @@ describe("what cannot be served", () => {
 })
 
 describe("starting", () => {
-  it.effect("opens the port when every registration is there, and not before", () =>
-    Effect.gen(function*() {
-      const port = yield* freePort
-      const go = yield* Deferred.make<void>()
-      const waiting = yield* Deferred.make<void>()
-      const late = Layer.unwrap(
-        Deferred.succeed(waiting, undefined).pipe(
-          Effect.andThen(Deferred.await(go)),
-          Effect.as(McpServer.tool(Tool.make("late"), () => Effect.succeed([])))
+  it.effect(
+    verifies("http/start")("opens the port when every registration is there, and not before"),
+    () =>
+      Effect.gen(function*() {
+        const port = yield* freePort
+        const go = yield* Deferred.make<void>()
+        const waiting = yield* Deferred.make<void>()
+        const late = Layer.unwrap(
+          Deferred.succeed(waiting, undefined).pipe(
+            Effect.andThen(Deferred.await(go)),
+            Effect.as(McpServer.tool(Tool.make("late"), () => Effect.succeed([])))
+          )
         )
-      )
-      const serving = yield* Effect.forkChild(serve(Layer.merge(echo, late), { port }))
-      yield* Deferred.await(waiting)
-      yield* turns()
-      const refused = yield* Effect.flip(post(`http://127.0.0.1:${port}/mcp`, call("late")))
-      assert.strictEqual((refused as NodeJS.ErrnoException).code, "ECONNREFUSED")
-      yield* Deferred.succeed(go, undefined)
-      const { url } = yield* Fiber.join(serving)
-      assert.strictEqual((yield* post(url, call("late"))).status, 200)
-    }))
+        const serving = yield* Effect.forkChild(serve(Layer.merge(echo, late), { port }))
+        yield* Deferred.await(waiting)
+        yield* turns()
+        const refused = yield* Effect.flip(post(`http://127.0.0.1:${port}/mcp`, call("late")))
+        assert.strictEqual((refused as NodeJS.ErrnoException).code, "ECONNREFUSED")
+        yield* Deferred.succeed(go, undefined)
+        const { url } = yield* Fiber.join(serving)
+        assert.strictEqual((yield* post(url, call("late"))).status, 200)
+      })
+  )
 
   it.live(
     "answers the request that comes the moment the port opens, also with 10,000 tools",
@@ -348,14 +374,17 @@ describe("starting", () => {
     20_000
   )
 
-  it.effect("opens no port when a registration fails", () =>
-    Effect.gen(function*() {
-      const port = yield* freePort
-      const exit = yield* Effect.exit(serve(Layer.effectDiscard(Effect.fail("no database")), { port }))
-      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("no database"))
-      const refused = yield* Effect.flip(post(`http://127.0.0.1:${port}/mcp`, call("late")))
-      assert.strictEqual((refused as NodeJS.ErrnoException).code, "ECONNREFUSED")
-    }))
+  it.effect(
+    verifies("http/start_error/handler_failed")("opens no port when a registration fails"),
+    () =>
+      Effect.gen(function*() {
+        const port = yield* freePort
+        const exit = yield* Effect.exit(serve(Layer.effectDiscard(Effect.fail("no database")), { port }))
+        assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("no database"))
+        const refused = yield* Effect.flip(post(`http://127.0.0.1:${port}/mcp`, call("late")))
+        assert.strictEqual((refused as NodeJS.ErrnoException).code, "ECONNREFUSED")
+      })
+  )
 })
 
 describe("a connection", () => {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { verifies } from "@fairlead/conformance/verifies"
 import { NodeMcpEndpoint } from "@fairlead/node"
 import { Content, Tool } from "@fairlead/protocol"
 import { McpEndpoint, McpServer } from "@fairlead/server"
@@ -55,7 +56,7 @@ const serverOn = (port: number): Http.Server =>
   ) as Http.Server
 
 describe("a listener", () => {
-  it.effect("serves https with a certificate and its key", () =>
+  it.effect(verifies("http/with_tls")("serves https with a certificate and its key"), () =>
     Effect.gen(function*() {
       const { port, url } = yield* listenerOf({ tls: { certFile, keyFile } })
       assert.isTrue(url.startsWith("https://127.0.0.1:"))
@@ -79,22 +80,30 @@ describe("a listener", () => {
       assert.strictEqual(answer.result.content[0].text, "Hello")
     }))
 
-  it.effect("refuses options that it cannot use, and names them", () =>
-    Effect.gen(function*() {
-      const cases: ReadonlyArray<readonly [NodeMcpEndpoint.HttpOptions, string]> = [
-        [{ tls: { certFile: "/no/such/file", keyFile } }, "tls"],
-        [{ tls: { certFile: keyFile, keyFile: certFile } }, "tls"],
-        [{ port: 70_000 }, "port"],
-        [{ path: "mcp" }, "path"],
-        [{ host: "0.0.0.0", allowUnauthenticated: true }, "host"],
-        [{ host: "::", allowUnauthenticated: true }, "host"]
-      ]
-      for (const [options, field] of cases) {
-        const reason = yield* startErrorOf(options)
-        assert.deepInclude(reason, { _tag: "InvalidConfig", field })
-        assert.notInclude(reason.message, "/no/such/file")
-      }
-    }))
+  it.effect(
+    verifies(
+      "http/config_field/bind_host",
+      "http/config_field/bind_port",
+      "http/config_field/tls_files",
+      "http/start_error/invalid_config"
+    )("refuses options that it cannot use, and names them"),
+    () =>
+      Effect.gen(function*() {
+        const cases: ReadonlyArray<readonly [NodeMcpEndpoint.HttpOptions, string]> = [
+          [{ tls: { certFile: "/no/such/file", keyFile } }, "tls"],
+          [{ tls: { certFile: keyFile, keyFile: certFile } }, "tls"],
+          [{ port: 70_000 }, "port"],
+          [{ path: "mcp" }, "path"],
+          [{ host: "0.0.0.0", allowUnauthenticated: true }, "host"],
+          [{ host: "::", allowUnauthenticated: true }, "host"]
+        ]
+        for (const [options, field] of cases) {
+          const reason = yield* startErrorOf(options)
+          assert.deepInclude(reason, { _tag: "InvalidConfig", field })
+          assert.notInclude(reason.message, "/no/such/file")
+        }
+      })
+  )
 
   it.effect("is refused on an interface that others reach while nobody is asked who they are", () =>
     Effect.gen(function*() {
@@ -124,53 +133,66 @@ describe("a listener", () => {
       assert.strictEqual((yield* get(silent.url.replace("/mcp", "/healthz"))).status, 404)
     }))
 
-  it.effect("that ends by itself says so", () =>
-    Effect.gen(function*() {
-      const listener = yield* listenerOf({})
-      const died = yield* Effect.forkChild(Effect.flip(listener.died))
-      yield* Effect.yieldNow
-      serverOn(listener.port).close()
-      assert.strictEqual((yield* Fiber.join(died)).reason._tag, "ListenerDied")
-    }))
+  it.effect(
+    verifies("http/promise/listener_death_reaches_caller")("that ends by itself says so"),
+    () =>
+      Effect.gen(function*() {
+        const listener = yield* listenerOf({})
+        const died = yield* Effect.forkChild(Effect.flip(listener.died))
+        yield* Effect.yieldNow
+        serverOn(listener.port).close()
+        assert.strictEqual((yield* Fiber.join(died)).reason._tag, "ListenerDied")
+      })
+  )
 
-  it.effect("that is launched fails its program when it ends by itself", () =>
-    Effect.gen(function*() {
-      const before = new Set(ports())
-      const program = yield* Effect.forkChild(Effect.flip(NodeMcpEndpoint.launchHttp()(endpoint())))
-      let port: number | undefined
-      while (port === undefined) {
-        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
-        port = ports().find((candidate) => !before.has(candidate))
-      }
-      serverOn(port).close()
-      const error = yield* Fiber.join(program)
-      assert.strictEqual(error._tag, "StartError")
-    }))
+  it.effect(
+    verifies("http/promise/listener_death_reaches_caller")("that is launched fails its program when it ends by itself"),
+    () =>
+      Effect.gen(function*() {
+        const before = new Set(ports())
+        const program = yield* Effect.forkChild(Effect.flip(NodeMcpEndpoint.launchHttp()(endpoint())))
+        let port: number | undefined
+        while (port === undefined) {
+          yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+          port = ports().find((candidate) => !before.has(candidate))
+        }
+        serverOn(port).close()
+        const error = yield* Fiber.join(program)
+        assert.strictEqual(error._tag, "StartError")
+      })
+  )
 
-  it.live("that is supervised starts again, and its handle stays valid", () =>
-    Effect.gen(function*() {
-      const scope = yield* Scope.make()
-      const services = yield* Layer.buildWithScope(
-        NodeMcpEndpoint.layerSupervised({}, Schedule.recurs(1)).pipe(Layer.provide(endpoint())),
-        scope
-      )
-      const listener = Context.get(services, NodeMcpEndpoint.HttpListener)
-      const { body, headers } = TestRequest.make("tools/call", { name: "greet" })
-      const served = Effect.promise(() => fetch(listener.url, { method: "POST", headers, body }).then((r) => r.status))
-      const first = listener.port
-      assert.strictEqual(yield* served, 200)
-      serverOn(first).close()
-      serverOn(first)?.closeAllConnections()
-      while (listener.port === first) yield* Effect.sleep(5)
-      assert.strictEqual(yield* served, 200)
-      // The schedule allows one restart.
-      const died = yield* Effect.forkChild(Effect.flip(listener.died))
-      const second = serverOn(listener.port)
-      second.close()
-      second.closeAllConnections()
-      assert.strictEqual((yield* Fiber.join(died)).reason._tag, "ListenerDied")
-      yield* Scope.close(scope, Exit.void)
-    }))
+  it.live(
+    verifies("http/supervised", "http/named", "http/type/message", "http/type/handler")(
+      "that is supervised starts again, and its handle stays valid"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const scope = yield* Scope.make()
+        const services = yield* Layer.buildWithScope(
+          NodeMcpEndpoint.layerSupervised({}, Schedule.recurs(1)).pipe(Layer.provide(endpoint())),
+          scope
+        )
+        const listener = Context.get(services, NodeMcpEndpoint.HttpListener)
+        const { body, headers } = TestRequest.make("tools/call", { name: "greet" })
+        const served = Effect.promise(() =>
+          fetch(listener.url, { method: "POST", headers, body }).then((r) => r.status)
+        )
+        const first = listener.port
+        assert.strictEqual(yield* served, 200)
+        serverOn(first).close()
+        serverOn(first)?.closeAllConnections()
+        while (listener.port === first) yield* Effect.sleep(5)
+        assert.strictEqual(yield* served, 200)
+        // The schedule allows one restart.
+        const died = yield* Effect.forkChild(Effect.flip(listener.died))
+        const second = serverOn(listener.port)
+        second.close()
+        second.closeAllConnections()
+        assert.strictEqual((yield* Fiber.join(died)).reason._tag, "ListenerDied")
+        yield* Scope.close(scope, Exit.void)
+      })
+  )
 })
 
 const ports = (): ReadonlyArray<number> =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
-import { Call, Content, Revision, Tool } from "@fairlead/protocol"
+import { Call, Content, Frames, Revision, Tool } from "@fairlead/protocol"
 import { type Front, Invocation, McpEndpoint, McpServer } from "@fairlead/server"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -10,6 +10,7 @@ import type * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
+import * as Net from "node:net"
 import { collectLogs, endpointOf, makeGate, turns, until } from "./support/serve.ts"
 import { call, headersOf, type Message, request, withToken } from "./support/wire.ts"
 
@@ -94,6 +95,46 @@ describe("a channel", () => {
           [3, codes.unsupportedProtocolVersion, { supported, requested: "1" }],
           [4, codes.methodNotFound, undefined]
         ])
+      })
+  )
+
+  it.live(
+    verifies("STDIO-10")("serves any stream of bytes with the frames of stdio, such as a TCP connection"),
+    () =>
+      Effect.gen(function*() {
+        const services = yield* endpointOf(McpServer.tool(Slow, () => Effect.succeed([Content.text("done")])))
+        const endpoint = Context.get(services, McpEndpoint.McpEndpoint)
+        const server = Net.createServer((socket) => {
+          const channel = endpoint.connect({
+            transport: "tcp",
+            send: (message) => socket.write(`${message}\n`),
+            onDrain: (resume) => socket.once("drain", resume),
+            services: undefined
+          })
+          const splitter = Frames.makeSplitter({
+            frame: channel.receive,
+            oversize: () => channel.reject("too large"),
+            malformed: () => channel.reject("not UTF-8")
+          }, 10_000)
+          socket.on("data", (bytes) => splitter.feed(bytes))
+          socket.on("close", channel.closeUnsafe)
+        })
+        yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+        const text = yield* Effect.promise(async () => {
+          await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+          const socket = Net.connect((server.address() as Net.AddressInfo).port, "127.0.0.1")
+          socket.write(`{\n${JSON.stringify(call("slow", {}, { id: "é" }))}\r\n`)
+          let text = ""
+          for await (const chunk of socket.iterator({ destroyOnReturn: true })) {
+            text += String(chunk)
+            if (text.split("\n").length > 2) break
+          }
+          return text
+        })
+        assert.deepStrictEqual(
+          text.trimEnd().split("\n").map((line) => JSON.parse(line)).map(({ error, id }) => [id, error?.code]),
+          [[undefined, codes.parseError], ["é", undefined]]
+        )
       })
   )
 

@@ -69,43 +69,46 @@ describe("in a router", () => {
 })
 
 describe.each([["in a router", routed], ["without a router", bare]] as const)("%s", (_, app) => {
-  it.effect("every answer is that of the listener", () =>
-    Effect.gen(function*() {
-      const { url } = yield* mount(app, done, { maxBodyBytes: 1000 })
-      const json = yield* send(url, call("slow"))
-      assert.deepStrictEqual([json.status, json.headers["content-type"]], [200, "application/json"])
-      assert.strictEqual(json.headers["cache-control"], "no-store")
-      assert.strictEqual(json.headers["mcp-protocol-version"], version)
+  it.effect(
+    verifies("http/promise/mount_or_listen", "http/mist_handler")("every answer is that of the listener"),
+    () =>
+      Effect.gen(function*() {
+        const { url } = yield* mount(app, done, { maxBodyBytes: 1000 })
+        const json = yield* send(url, call("slow"))
+        assert.deepStrictEqual([json.status, json.headers["content-type"]], [200, "application/json"])
+        assert.strictEqual(json.headers["cache-control"], "no-store")
+        assert.strictEqual(json.headers["mcp-protocol-version"], version)
 
-      const events = yield* send(url, call("slow"), { headers: { accept: "text/event-stream" } })
-      assert.deepStrictEqual([events.status, events.headers["content-type"]], [200, "text/event-stream"])
-      assert.strictEqual(events.headers["x-accel-buffering"], "no")
-      assert.strictEqual(events.events[0].result.content[0].text, "done")
+        const events = yield* send(url, call("slow"), { headers: { accept: "text/event-stream" } })
+        assert.deepStrictEqual([events.status, events.headers["content-type"]], [200, "text/event-stream"])
+        assert.strictEqual(events.headers["x-accel-buffering"], "no")
+        assert.strictEqual(events.events[0].result.content[0].text, "done")
 
-      const notification = yield* send(url, JSON.stringify({ jsonrpc: "2.0", method: "notifications/x" }))
-      assert.deepStrictEqual([notification.status, notification.text], [202, ""])
+        const notification = yield* send(url, JSON.stringify({ jsonrpc: "2.0", method: "notifications/x" }))
+        assert.deepStrictEqual([notification.status, notification.text], [202, ""])
 
-      const get = yield* send(url, "", { method: "GET" })
-      assert.deepStrictEqual([get.status, get.headers.allow], [405, "POST"])
-      assert.include(get.headers["content-type"], "text/plain")
-      const refusals = [
-        [403, call("slow"), { host: "evil.example" }],
-        [403, call("slow"), { origin: "null" }],
-        [415, call("slow"), { "content-type": "text/plain" }],
-        [406, call("slow"), { accept: "text/html" }],
-        [413, "x".repeat(1001), {}],
-        [413, "x".repeat(1001), { "transfer-encoding": "chunked" }],
-        [400, "{", {}],
-        [404, request("other"), {}],
-        [400, call("slow"), { "mcp-method": "tools/list" }]
-      ] as const
-      for (const [status, body, headers] of refusals) {
-        assert.strictEqual((yield* send(url, body, { headers })).status, status, JSON.stringify(headers))
-      }
-      const exact = JSON.stringify(call("slow")).padEnd(1000, " ")
-      const chunked = { ...headersOf(call("slow")), "transfer-encoding": "chunked" }
-      assert.strictEqual((yield* send(url, exact, { headers: chunked })).status, 200)
-    }))
+        const get = yield* send(url, "", { method: "GET" })
+        assert.deepStrictEqual([get.status, get.headers.allow], [405, "POST"])
+        assert.include(get.headers["content-type"], "text/plain")
+        const refusals = [
+          [403, call("slow"), { host: "evil.example" }],
+          [403, call("slow"), { origin: "null" }],
+          [415, call("slow"), { "content-type": "text/plain" }],
+          [406, call("slow"), { accept: "text/html" }],
+          [413, "x".repeat(1001), {}],
+          [413, "x".repeat(1001), { "transfer-encoding": "chunked" }],
+          [400, "{", {}],
+          [404, request("other"), {}],
+          [400, call("slow"), { "mcp-method": "tools/list" }]
+        ] as const
+        for (const [status, body, headers] of refusals) {
+          assert.strictEqual((yield* send(url, body, { headers })).status, status, JSON.stringify(headers))
+        }
+        const exact = JSON.stringify(call("slow")).padEnd(1000, " ")
+        const chunked = { ...headersOf(call("slow")), "transfer-encoding": "chunked" }
+        assert.strictEqual((yield* send(url, exact, { headers: chunked })).status, 200)
+      })
+  )
 
   it.effect("a body that comes in pieces is read whole", () =>
     Effect.gen(function*() {
@@ -146,7 +149,9 @@ describe.each([["in a router", routed], ["without a router", bare]] as const)("%
   )
 
   it.effect(
-    verifies("CAN-3", "HTTP-20")("a client that goes away in a stream interrupts the handler"),
+    verifies("CAN-3", "HTTP-20", "http/promise/streaming_mount")(
+      "a client that goes away in a stream interrupts the handler"
+    ),
     () =>
       Effect.gen(function*() {
         const gate = makeGate()
@@ -195,25 +200,28 @@ describe.each([["in a router", routed], ["without a router", bare]] as const)("%
       yield* gate.release
     }))
 
-  it.effect("progress arrives while the handler works, then the answer, then the end", () =>
-    Effect.gen(function*() {
-      const gate = makeGate()
-      const layer = McpServer.tool(Slow, () =>
-        Invocation.progress({ progress: 1 }).pipe(
-          Effect.andThen(gate.run),
-          Effect.andThen(Invocation.progress({ progress: 2 })),
-          Effect.as([])
-        ))
-      const { url } = yield* mount(app, layer)
-      const stream = yield* open(url, call("slow", {}, withToken("t")))
-      yield* until(() => stream.text().includes("\"progress\":1"))
-      assert.strictEqual(gate.ends(), 0)
-      yield* gate.release
-      yield* until(() => stream.response.complete)
-      const events = stream.text().split("\n\n").filter((event) => event !== "")
-      assert.strictEqual(events.length, 3)
-      assert.include(events[2], "\"result\"")
-    }))
+  it.effect(
+    verifies("http/promise/streaming_mount")("progress arrives while the handler works, then the answer, then the end"),
+    () =>
+      Effect.gen(function*() {
+        const gate = makeGate()
+        const layer = McpServer.tool(Slow, () =>
+          Invocation.progress({ progress: 1 }).pipe(
+            Effect.andThen(gate.run),
+            Effect.andThen(Invocation.progress({ progress: 2 })),
+            Effect.as([])
+          ))
+        const { url } = yield* mount(app, layer)
+        const stream = yield* open(url, call("slow", {}, withToken("t")))
+        yield* until(() => stream.text().includes("\"progress\":1"))
+        assert.strictEqual(gate.ends(), 0)
+        yield* gate.release
+        yield* until(() => stream.response.complete)
+        const events = stream.text().split("\n\n").filter((event) => event !== "")
+        assert.strictEqual(events.length, 3)
+        assert.include(events[2], "\"result\"")
+      })
+  )
 
   it.effect(
     "a client that does not read stops the producer; when it goes, the producer ends",

@@ -127,53 +127,64 @@ describe("what a handler knows", () => {
 describe("the correlation", () => {
   const correlation = (it: Service) => it.correlation
 
-  it.effect("is the header's", () =>
-    Effect.gen(function*() {
-      for (const value of ["order-42", "!", "~".repeat(128)]) {
-        assert.strictEqual(yield* look(correlation, call("look"), { "X-Correlation-ID": value }), value)
-      }
-    }))
+  it.effect(
+    verifies("http/default/correlation", "http/promise/correlation_form")("is the header's"),
+    () =>
+      Effect.gen(function*() {
+        for (const value of ["order-42", "!", "~".repeat(128)]) {
+          assert.strictEqual(yield* look(correlation, call("look"), { "X-Correlation-ID": value }), value)
+        }
+      })
+  )
 
   it.effect.each(["", " ", "a b", "é", "x".repeat(129), "a\tb"])(
-    "is a fresh one where the header's is '%s', which cannot travel",
+    verifies("http/promise/correlation_form")("is a fresh one where the header's is '%s', which cannot travel"),
     (value) =>
       Effect.gen(function*() {
         assert.match(yield* look(correlation, call("look"), { "x-correlation-id": value }), /^[0-9a-f]{32}$/)
       })
   )
 
-  it.effect("is a fresh one for each request over HTTP without the header: the body is not asked", () =>
-    Effect.gen(function*() {
-      const { layer, seen } = looking((it) => Effect.succeed(it.correlation))
-      const server = yield* serve(layer)
-      for (let i = 0; i < 2; i++) yield* server.send(call("look", {}, correlationMeta("body")))
-      for (const value of seen) assert.match(value, /^[0-9a-f]{32}$/)
-      assert.notStrictEqual(seen[0], seen[1])
-    }))
+  it.effect(
+    verifies("http/default/correlation", "http/promise/correlation_precedence")(
+      "is a fresh one for each request over HTTP without the header: the body is not asked"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const { layer, seen } = looking((it) => Effect.succeed(it.correlation))
+        const server = yield* serve(layer)
+        for (let i = 0; i < 2; i++) yield* server.send(call("look", {}, correlationMeta("body")))
+        for (const value of seen) assert.match(value, /^[0-9a-f]{32}$/)
+        assert.notStrictEqual(seen[0], seen[1])
+      })
+  )
 })
 
 describe("cancelled and signal", () => {
-  it.effect("fire when the client goes away, before the handler's finalizers", () =>
-    Effect.gen(function*() {
-      const started = yield* Deferred.make<void>()
-      const log: Array<string> = []
-      const { layer } = looking((it) =>
-        Effect.gen(function*() {
-          it.signal.addEventListener("abort", () => log.push("signal"))
-          yield* Effect.forkDetach(Effect.andThen(it.cancelled, Effect.sync(() => log.push("cancelled"))))
-          yield* Effect.yieldNow
-          yield* Deferred.succeed(started, undefined)
-          yield* Effect.never
-        }).pipe(Effect.ensuring(Effect.sync(() => log.push("finalizer"))))
-      )
-      const server = yield* serve(layer)
-      const answer = yield* Effect.forkChild(server.send(call("look")))
-      yield* Deferred.await(started)
-      assert.deepStrictEqual(log, [])
-      yield* Fiber.interrupt(answer)
-      yield* until(() => log.length === 3)
-      assert.strictEqual(log.at(-1), "finalizer")
-    }))
+  it.effect(
+    verifies("http/promise/disconnect_signal")("fire when the client goes away, before the handler's finalizers"),
+    () =>
+      Effect.gen(function*() {
+        const started = yield* Deferred.make<void>()
+        const log: Array<string> = []
+        const { layer } = looking((it) =>
+          Effect.gen(function*() {
+            it.signal.addEventListener("abort", () => log.push("signal"))
+            yield* Effect.forkDetach(Effect.andThen(it.cancelled, Effect.sync(() => log.push("cancelled"))))
+            yield* Effect.yieldNow
+            yield* Deferred.succeed(started, undefined)
+            yield* Effect.never
+          }).pipe(Effect.ensuring(Effect.sync(() => log.push("finalizer"))))
+        )
+        const server = yield* serve(layer)
+        const answer = yield* Effect.forkChild(server.send(call("look")))
+        yield* Deferred.await(started)
+        assert.deepStrictEqual(log, [])
+        yield* Fiber.interrupt(answer)
+        yield* until(() => log.length === 3)
+        assert.strictEqual(log.at(-1), "finalizer")
+      })
+  )
 
   it.effect("fire at the deadline, for a handler that cannot be interrupted too", () =>
     Effect.gen(function*() {

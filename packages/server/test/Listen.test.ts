@@ -188,7 +188,9 @@ describe.each(fronts)("listening through $name", (front) => {
     }))
 
   it.effect(
-    verifies("CAN-9@server")("a stream outlives the deadline of requests, also that of the client"),
+    verifies("CAN-9@server", "http/promise/subscription_outlives_timeout")(
+      "a stream outlives the deadline of requests, also that of the client"
+    ),
     () =>
       Effect.gen(function*() {
         const { listen, server } = yield* front.make(everything, { requestTimeout: "1 second" })
@@ -638,7 +640,7 @@ describe("over HTTP", () => {
   )
 
   it.effect.each(fronts.filter(({ isHttp }) => isHttp))(
-    verifies("SUB-12@server", "http/with_sse_keepalive", "http/default/sse_keepalive")(
+    verifies("SUB-12@server", "http/with_sse_keepalive", "http/default/sse_keepalive", "http/promise/streaming_mount")(
       "an idle stream of $name gets a comment every 15 seconds, and no event"
     ),
     (front) =>

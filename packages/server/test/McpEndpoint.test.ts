@@ -117,33 +117,41 @@ describe("the response limit", () => {
   const Text = Tool.make("text", { input: Schema.Struct({ text: Schema.String, times: Schema.Int }) })
   const text = McpServer.tool(Text, ({ text, times }) => Effect.succeed([Content.text(text.repeat(times))]))
 
-  it.effect("an answer over it is -32603 that names the limit, in JSON and in a stream, and the server stays up", () =>
-    Effect.gen(function*() {
-      const server = yield* serve(text)
-      const large = call("text", { text: "x", times: 1024 * 1024 })
-      const json = yield* server.send(large)
-      assert.strictEqual(json.status, 200)
-      assert.strictEqual(json.json.error.code, codes.internalError)
-      assert.include(json.json.error.message, String(1024 * 1024))
-      const events = yield* server.send(large, { headers: { accept: "text/event-stream" } })
-      assert.deepStrictEqual(events.events, [json.json])
-      assert.strictEqual((yield* server.send(call("text", { text: "x", times: 1 }))).status, 200)
-    }))
+  it.effect(
+    verifies("http/default/max_response_bytes")(
+      "an answer over it is -32603 that names the limit, in JSON and in a stream, and the server stays up"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const server = yield* serve(text)
+        const large = call("text", { text: "x", times: 1024 * 1024 })
+        const json = yield* server.send(large)
+        assert.strictEqual(json.status, 200)
+        assert.strictEqual(json.json.error.code, codes.internalError)
+        assert.include(json.json.error.message, String(1024 * 1024))
+        const events = yield* server.send(large, { headers: { accept: "text/event-stream" } })
+        assert.deepStrictEqual(events.events, [json.json])
+        assert.strictEqual((yield* server.send(call("text", { text: "x", times: 1 }))).status, 200)
+      })
+  )
 
-  it.effect("counts bytes, not characters, to the byte", () =>
-    Effect.gen(function*() {
-      const measure = yield* serve(text)
-      for (const character of ["x", "é", "世", "🙂"]) {
-        const message = call("text", { text: character, times: 100 })
-        const size = Buffer.byteLength((yield* measure.send(message)).text)
-        const fits = yield* serve(text, { maxResponseBytes: size })
-        assert.isDefined((yield* fits.send(message)).json.result, character)
-        yield* fits.close
-        const tooSmall = yield* serve(text, { maxResponseBytes: size - 1 })
-        assert.strictEqual((yield* tooSmall.send(message)).json.error?.code, codes.internalError, character)
-        yield* tooSmall.close
-      }
-    }))
+  it.effect(
+    verifies("http/with_max_response_bytes")("counts bytes, not characters, to the byte"),
+    () =>
+      Effect.gen(function*() {
+        const measure = yield* serve(text)
+        for (const character of ["x", "é", "世", "🙂"]) {
+          const message = call("text", { text: character, times: 100 })
+          const size = Buffer.byteLength((yield* measure.send(message)).text)
+          const fits = yield* serve(text, { maxResponseBytes: size })
+          assert.isDefined((yield* fits.send(message)).json.result, character)
+          yield* fits.close
+          const tooSmall = yield* serve(text, { maxResponseBytes: size - 1 })
+          assert.strictEqual((yield* tooSmall.send(message)).json.error?.code, codes.internalError, character)
+          yield* tooSmall.close
+        }
+      })
+  )
 
   it.effect("an answer of many megabytes goes out whole when the limit is raised", () =>
     Effect.gen(function*() {
@@ -300,24 +308,29 @@ describe("stop", () => {
       yield* Fiber.join(stop)
     }))
 
-  it.effect("takes no longer than the grace and 5 seconds, whatever a handler does, also when a layer closes", () =>
-    Effect.gen(function*() {
-      const gate = makeGate()
-      const server = yield* serve(
-        McpServer.tool(Slow, () => Effect.as(Effect.uninterruptible(gate.run), [])),
-        { cancellationGrace: "3 seconds" }
-      )
-      const slow = yield* Effect.forkChild(Effect.exit(server.send(call("slow"))))
-      yield* gate.started
-      const close = yield* Effect.forkChild(server.close)
-      yield* TestClock.adjust("3 seconds")
-      yield* turns()
-      assert.isUndefined(close.pollUnsafe())
-      yield* TestClock.adjust("5 seconds")
-      yield* until(() => close.pollUnsafe() !== undefined)
-      yield* Fiber.join(slow)
-      yield* gate.release
-    }))
+  it.effect(
+    verifies("http/promise/stop_bounded")(
+      "takes no longer than the grace and 5 seconds, whatever a handler does, also when a layer closes"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const gate = makeGate()
+        const server = yield* serve(
+          McpServer.tool(Slow, () => Effect.as(Effect.uninterruptible(gate.run), [])),
+          { cancellationGrace: "3 seconds" }
+        )
+        const slow = yield* Effect.forkChild(Effect.exit(server.send(call("slow"))))
+        yield* gate.started
+        const close = yield* Effect.forkChild(server.close)
+        yield* TestClock.adjust("3 seconds")
+        yield* turns()
+        assert.isUndefined(close.pollUnsafe())
+        yield* TestClock.adjust("5 seconds")
+        yield* until(() => close.pollUnsafe() !== undefined)
+        yield* Fiber.join(slow)
+        yield* gate.release
+      })
+  )
 
   it.effect("twice is once", () =>
     Effect.gen(function*() {

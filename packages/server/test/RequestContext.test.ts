@@ -40,56 +40,67 @@ const tenantOf = (info: RequestContext.RequestInfo) => {
 }
 
 describe("the context function", () => {
-  it.effect(verifies("STATE-1")("gives each request its own services"), () =>
-    Effect.gen(function*() {
-      const server = yield* serve(who, { context: tenantOf })
-      for (const tenant of ["a", "b"]) {
-        const answer = yield* server.send(call("who"), { headers: { "x-tenant": tenant } })
-        assert.deepStrictEqual(answer.json.result.structuredContent, { tenant, principal: null })
-      }
-    }))
-
-  it.effect("turns a request away with status, headers and a short text, before its body is looked at", () =>
-    Effect.gen(function*() {
-      const server = yield* serve(who, { context: tenantOf })
-      for (const body of [call("who"), "{", request("unknown")]) {
-        const answer = yield* server.send(body)
-        assert.deepStrictEqual([answer.status, answer.text], [401, "Say which tenant you are."])
-        assert.strictEqual(answer.headers["www-authenticate"], "Bearer realm=\"test\"")
-        assert.strictEqual(answer.headers["content-type"], "text/plain; charset=utf-8")
-      }
-      // What it lets through is looked at as ever.
-      const headers = { "x-tenant": "a" }
-      assert.strictEqual((yield* server.send("{", { headers })).json.error.code, Revision.codes.parseError)
-      assert.strictEqual((yield* server.send("[]", { headers })).json.error.code, Revision.codes.invalidRequest)
-      assert.strictEqual((yield* server.send(request("unknown"), { headers })).status, 404)
-      assert.strictEqual((yield* server.send(request("tools/list"), { headers })).json.result.tools.length, 1)
-      const notification = JSON.stringify({ jsonrpc: "2.0", method: "notifications/x" })
-      const accepted = yield* server.send(notification, { headers })
-      assert.deepStrictEqual([accepted.status, accepted.text], [202, ""])
-      assert.strictEqual((yield* server.send(notification)).status, 401)
-    }))
-
-  it.effect("sees transport, method, URL, headers and correlation", () =>
-    Effect.gen(function*() {
-      const seen: Array<RequestContext.RequestInfo> = []
-      const server = yield* serve(who, {
-        context: (info) =>
-          Effect.sync(() => {
-            seen.push(info)
-            return Context.make(Tenant, { name: "a" })
-          })
+  it.effect(
+    verifies("STATE-1", "http/new_with_context")("gives each request its own services"),
+    () =>
+      Effect.gen(function*() {
+        const server = yield* serve(who, { context: tenantOf })
+        for (const tenant of ["a", "b"]) {
+          const answer = yield* server.send(call("who"), { headers: { "x-tenant": tenant } })
+          assert.deepStrictEqual(answer.json.result.structuredContent, { tenant, principal: null })
+        }
       })
-      yield* server.send(call("who"), {
-        path: "/mcp?tenant=a",
-        headers: { "X-Correlation-Id": "order-1", "x-many": ["a", "b"] }
+  )
+
+  it.effect(
+    verifies("http/promise/context_error_answers", "http/promise/context_sees_request")(
+      "turns a request away with status, headers and a short text, before its body is looked at"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const server = yield* serve(who, { context: tenantOf })
+        for (const body of [call("who"), "{", request("unknown")]) {
+          const answer = yield* server.send(body)
+          assert.deepStrictEqual([answer.status, answer.text], [401, "Say which tenant you are."])
+          assert.strictEqual(answer.headers["www-authenticate"], "Bearer realm=\"test\"")
+          assert.strictEqual(answer.headers["content-type"], "text/plain; charset=utf-8")
+        }
+        // What it lets through is looked at as ever.
+        const headers = { "x-tenant": "a" }
+        assert.strictEqual((yield* server.send("{", { headers })).json.error.code, Revision.codes.parseError)
+        assert.strictEqual((yield* server.send("[]", { headers })).json.error.code, Revision.codes.invalidRequest)
+        assert.strictEqual((yield* server.send(request("unknown"), { headers })).status, 404)
+        assert.strictEqual((yield* server.send(request("tools/list"), { headers })).json.result.tools.length, 1)
+        const notification = JSON.stringify({ jsonrpc: "2.0", method: "notifications/x" })
+        const accepted = yield* server.send(notification, { headers })
+        assert.deepStrictEqual([accepted.status, accepted.text], [202, ""])
+        assert.strictEqual((yield* server.send(notification)).status, 401)
       })
-      const [info] = seen
-      assert.deepStrictEqual(
-        [info?.transport, info?.method, info?.url, info?.correlation, info?.header("x-many"), info?.header("x-none")],
-        ["http", "POST", "/mcp?tenant=a", "order-1", "a, b", undefined]
-      )
-    }))
+  )
+
+  it.effect(
+    verifies("http/promise/context_sees_request")("sees transport, method, URL, headers and correlation"),
+    () =>
+      Effect.gen(function*() {
+        const seen: Array<RequestContext.RequestInfo> = []
+        const server = yield* serve(who, {
+          context: (info) =>
+            Effect.sync(() => {
+              seen.push(info)
+              return Context.make(Tenant, { name: "a" })
+            })
+        })
+        yield* server.send(call("who"), {
+          path: "/mcp?tenant=a",
+          headers: { "X-Correlation-Id": "order-1", "x-many": ["a", "b"] }
+        })
+        const [info] = seen
+        assert.deepStrictEqual(
+          [info?.transport, info?.method, info?.url, info?.correlation, info?.header("x-many"), info?.header("x-none")],
+          ["http", "POST", "/mcp?tenant=a", "order-1", "a, b", undefined]
+        )
+      })
+  )
 
   it.effect("names the principal that handlers see", () =>
     Effect.gen(function*() {
@@ -148,29 +159,34 @@ describe("the context function", () => {
       }
     }))
 
-  it.effect("one that dies or throws is 500 without its reason, and the endpoint lives", () =>
-    Effect.gen(function*() {
-      for (
-        const context of [
-          () => Effect.die(new Error("secret")),
-          () => {
-            throw new Error("secret")
-          }
-        ]
-      ) {
-        const server = yield* serve(who, {
-          context: (info: RequestContext.RequestInfo): Effect.Effect<Context.Context<Tenant>> =>
-            info.header("x-die") === undefined ? Effect.succeed(Context.make(Tenant, { name: "a" })) : context()
-        })
-        const answer = yield* server.send(call("who"), { headers: { "x-die": "1", "x-correlation-id": "c-1" } })
-        assert.deepStrictEqual([answer.status, answer.text], [500, "Internal error."])
-        assert.deepStrictEqual(server.logs.map((entry) => [entry.level, entry.annotations["correlation"]]), [
-          ["Error", "c-1"]
-        ])
-        assert.strictEqual((yield* server.send(call("who"))).status, 200)
-        yield* server.close
-      }
-    }))
+  it.effect(
+    verifies("http/promise/callback_failure_500")(
+      "one that dies or throws is 500 without its reason, and the endpoint lives"
+    ),
+    () =>
+      Effect.gen(function*() {
+        for (
+          const context of [
+            () => Effect.die(new Error("secret")),
+            () => {
+              throw new Error("secret")
+            }
+          ]
+        ) {
+          const server = yield* serve(who, {
+            context: (info: RequestContext.RequestInfo): Effect.Effect<Context.Context<Tenant>> =>
+              info.header("x-die") === undefined ? Effect.succeed(Context.make(Tenant, { name: "a" })) : context()
+          })
+          const answer = yield* server.send(call("who"), { headers: { "x-die": "1", "x-correlation-id": "c-1" } })
+          assert.deepStrictEqual([answer.status, answer.text], [500, "Internal error."])
+          assert.deepStrictEqual(server.logs.map((entry) => [entry.level, entry.annotations["correlation"]]), [
+            ["Error", "c-1"]
+          ])
+          assert.strictEqual((yield* server.send(call("who"))).status, 200)
+          yield* server.close
+        }
+      })
+  )
 
   it.effect.each(
     [
@@ -193,46 +209,54 @@ describe("the context function", () => {
       }
     }))
 
-  it.effect("its wait counts for the deadline: 504 in a short text, and its late success starts no handler", () =>
-    Effect.gen(function*() {
-      const asked = yield* Deferred.make<void>()
-      const release = yield* Deferred.make<void>()
-      let started = 0
-      let contexts = 0
-      const Tool1 = Tool.make("tool")
-      const server = yield* serve(
-        McpServer.tool(Tool1, () =>
-          Effect.sync(() => {
-            started++
-            return []
-          })),
-        {
-          requestTimeout: "10 seconds",
-          maxConcurrentRequests: 1,
-          context: () =>
-            // A verifier that cannot be interrupted.
-            Effect.uninterruptible(Effect.gen(function*() {
-              yield* Deferred.succeed(asked, undefined)
-              yield* Deferred.await(release)
-              contexts++
-              return Context.make(Tenant, { name: "a" })
-            }))
-        }
-      )
-      const answer = yield* Effect.forkChild(server.send(call("tool")))
-      yield* Deferred.await(asked)
-      yield* TestClock.adjust("10 seconds")
-      const { headers, status, text } = yield* Fiber.join(answer)
-      assert.strictEqual(status, 504)
-      assert.strictEqual(headers["content-type"], "text/plain; charset=utf-8")
-      assert.notInclude(text, "jsonrpc")
-      // It holds its slot until it has ended.
-      assert.strictEqual((yield* server.send(call("tool"))).status, 503)
-      yield* Deferred.succeed(release, undefined)
-      yield* until(() => contexts === 1)
-      assert.strictEqual((yield* server.send(call("tool"))).status, 200)
-      assert.strictEqual(started, 1)
-    }))
+  it.effect(
+    verifies(
+      "http/promise/deadline_from_slot",
+      "http/promise/expiry_504",
+      "http/promise/late_admission",
+      "http/with_request_timeout"
+    )("its wait counts for the deadline: 504 in a short text, and its late success starts no handler"),
+    () =>
+      Effect.gen(function*() {
+        const asked = yield* Deferred.make<void>()
+        const release = yield* Deferred.make<void>()
+        let started = 0
+        let contexts = 0
+        const Tool1 = Tool.make("tool")
+        const server = yield* serve(
+          McpServer.tool(Tool1, () =>
+            Effect.sync(() => {
+              started++
+              return []
+            })),
+          {
+            requestTimeout: "10 seconds",
+            maxConcurrentRequests: 1,
+            context: () =>
+              // A verifier that cannot be interrupted.
+              Effect.uninterruptible(Effect.gen(function*() {
+                yield* Deferred.succeed(asked, undefined)
+                yield* Deferred.await(release)
+                contexts++
+                return Context.make(Tenant, { name: "a" })
+              }))
+          }
+        )
+        const answer = yield* Effect.forkChild(server.send(call("tool")))
+        yield* Deferred.await(asked)
+        yield* TestClock.adjust("10 seconds")
+        const { headers, status, text } = yield* Fiber.join(answer)
+        assert.strictEqual(status, 504)
+        assert.strictEqual(headers["content-type"], "text/plain; charset=utf-8")
+        assert.notInclude(text, "jsonrpc")
+        // It holds its slot until it has ended.
+        assert.strictEqual((yield* server.send(call("tool"))).status, 503)
+        yield* Deferred.succeed(release, undefined)
+        yield* until(() => contexts === 1)
+        assert.strictEqual((yield* server.send(call("tool"))).status, 200)
+        assert.strictEqual(started, 1)
+      })
+  )
 
   it.effect("a timeout of the client counts, although the context function waits first", () =>
     Effect.gen(function*() {

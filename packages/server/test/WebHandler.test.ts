@@ -62,7 +62,7 @@ const send = (handler: WebHandler.WebHandler, request: Request) =>
   })
 
 describe("the web handler", () => {
-  it.effect("answers as the listener does", () =>
+  it.effect(verifies("http/handler")("answers as the listener does"), () =>
     Effect.gen(function*() {
       const { handler } = yield* make(done, { maxBodyBytes: 1000 })
       const json = yield* send(handler, requestOf(call("slow")))

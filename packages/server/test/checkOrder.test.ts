@@ -240,7 +240,7 @@ describe("Host", () => {
     "127.0.0.1:65535",
     "[::1]",
     "[::1]:8080"
-  ])("the loopback name %s is allowed", (host) =>
+  ])(verifies("http/default/allowed_hosts")("the loopback name %s is allowed"), (host) =>
     Effect.gen(function*() {
       assert.strictEqual((yield* withHeaders({ host })).status, 200)
     }))
@@ -256,20 +256,26 @@ describe("Host", () => {
     "localhost:1:2",
     "localhost, evil.example",
     "[::2]"
-  ])("the name '%s' gets 403 in a short text", (host) =>
-    Effect.gen(function*() {
-      assertText(yield* withHeaders({ host }), 403)
-    }))
+  ])(
+    verifies("http/default/allowed_hosts")("the name '%s' gets 403 in a short text"),
+    (host) =>
+      Effect.gen(function*() {
+        assertText(yield* withHeaders({ host }), 403)
+      })
+  )
 
-  it.effect("a name of allowedHosts is allowed, with any port and in any case", () =>
-    Effect.gen(function*() {
-      const { layer } = registrations()
-      const server = yield* serve(layer, { allowedHosts: ["Mcp.Example"] })
-      for (const host of ["mcp.example", "MCP.EXAMPLE:443", "localhost"]) {
-        assert.strictEqual((yield* server.send(call("plain"), { headers: { host } })).status, 200, host)
-      }
-      assertText(yield* server.send(call("plain"), { headers: { host: "a.mcp.example" } }), 403)
-    }))
+  it.effect(
+    verifies("http/with_allowed_hosts")("a name of allowedHosts is allowed, with any port and in any case"),
+    () =>
+      Effect.gen(function*() {
+        const { layer } = registrations()
+        const server = yield* serve(layer, { allowedHosts: ["Mcp.Example"] })
+        for (const host of ["mcp.example", "MCP.EXAMPLE:443", "localhost"]) {
+          assert.strictEqual((yield* server.send(call("plain"), { headers: { host } })).status, 200, host)
+        }
+        assertText(yield* server.send(call("plain"), { headers: { host: "a.mcp.example" } }), 403)
+      })
+  )
 
   it.effect("two Host headers, an empty one, and none are not served", () =>
     Effect.gen(function*() {
@@ -289,7 +295,7 @@ describe("Host", () => {
 
 describe("Origin", () => {
   it.effect.each(["http://localhost", "HTTP://LOCALHOST:80", "http://127.0.0.1:5173", "http://[::1]:1"])(
-    verifies("HTTP-2", "GAP-26")("the loopback origin %s is allowed"),
+    verifies("HTTP-2", "GAP-26", "http/default/allowed_origins")("the loopback origin %s is allowed"),
     (origin) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* withHeaders({ origin })).status, 200)
@@ -320,16 +326,19 @@ describe("Origin", () => {
       assertText(yield* withHeaders({ origin: origins.reverse() }), 403)
     }))
 
-  it.effect("allowedOrigins replaces the loopback origins", () =>
-    Effect.gen(function*() {
-      const { layer } = registrations()
-      const server = yield* serve(layer, { allowedOrigins: ["https://App.example"] })
-      const from = (origin: string) => server.send(call("plain"), { headers: { origin } })
-      assert.strictEqual((yield* from("https://app.example")).status, 200)
-      assertText(yield* from("https://app.example:8443"), 403)
-      assertText(yield* from("http://localhost"), 403)
-      assert.strictEqual((yield* server.send(call("plain"))).status, 200)
-    }))
+  it.effect(
+    verifies("http/with_allowed_origins")("allowedOrigins replaces the loopback origins"),
+    () =>
+      Effect.gen(function*() {
+        const { layer } = registrations()
+        const server = yield* serve(layer, { allowedOrigins: ["https://App.example"] })
+        const from = (origin: string) => server.send(call("plain"), { headers: { origin } })
+        assert.strictEqual((yield* from("https://app.example")).status, 200)
+        assertText(yield* from("https://app.example:8443"), 403)
+        assertText(yield* from("http://localhost"), 403)
+        assert.strictEqual((yield* server.send(call("plain"))).status, 200)
+      })
+  )
 })
 
 describe("the HTTP method", () => {
@@ -440,18 +449,21 @@ describe("the size of the body", () => {
       assert.strictEqual((yield* server.send(padded(limit), { headers: chunked })).status, 200)
     }))
 
-  it.effect(verifies("GAP-9")("one byte more gets 413, declared or chunked"), () =>
-    Effect.gen(function*() {
-      const { layer, reached } = registrations()
-      const server = yield* serve(layer, { maxBodyBytes: limit })
-      const headers = headersOf(call("plain"))
-      const declared = yield* server.send(padded(limit + 1), { headers })
-      assertText(declared, 413)
-      assert.include(declared.text, "1000")
-      const chunked = { ...headers, "transfer-encoding": "chunked" }
-      assertText(yield* server.send(padded(limit + 1), { headers: chunked }), 413)
-      assert.strictEqual(reached.calls, 0)
-    }))
+  it.effect(
+    verifies("GAP-9", "http/with_max_body_bytes")("one byte more gets 413, declared or chunked"),
+    () =>
+      Effect.gen(function*() {
+        const { layer, reached } = registrations()
+        const server = yield* serve(layer, { maxBodyBytes: limit })
+        const headers = headersOf(call("plain"))
+        const declared = yield* server.send(padded(limit + 1), { headers })
+        assertText(declared, 413)
+        assert.include(declared.text, "1000")
+        const chunked = { ...headers, "transfer-encoding": "chunked" }
+        assertText(yield* server.send(padded(limit + 1), { headers: chunked }), 413)
+        assert.strictEqual(reached.calls, 0)
+      })
+  )
 
   it.effect("a declared size over the limit is refused before the body is sent", () =>
     Effect.gen(function*() {
@@ -474,7 +486,9 @@ describe("the size of the body", () => {
 
 describe("the slots", () => {
   it.effect(
-    verifies("GAP-9")("a request beyond the slots gets 503, retry-after and a short text"),
+    verifies("GAP-9", "http/with_max_concurrent_requests")(
+      "a request beyond the slots gets 503, retry-after and a short text"
+    ),
     () =>
       Effect.gen(function*() {
         const gate = makeGate()
@@ -582,7 +596,7 @@ describe("the body", () => {
       })
   )
 
-  it.effect("nesting up to maxJsonDepth is served", () =>
+  it.effect(verifies("http/with_max_json_depth")("nesting up to maxJsonDepth is served"), () =>
     Effect.gen(function*() {
       const { layer } = registrations()
       const server = yield* serve(layer, { maxJsonDepth: 5 })

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { verifies } from "@fairlead/conformance/verifies"
 import { Content, Tool } from "@fairlead/protocol"
 import { McpEndpoint, McpServer, RequestContext } from "@fairlead/server"
 import { Invocation } from "@fairlead/server"
@@ -96,28 +97,34 @@ describe("a correlation builder", () => {
       return (yield* server.send(call("greet"), { headers })).json.result.content[0].text as string
     })
 
-  it.effect("counts before the header of the client", () =>
-    Effect.gen(function*() {
-      const headers = { "x-request-id": "from-proxy", "x-correlation-id": "from-client" }
-      assert.strictEqual(yield* answered((request) => request.header("x-request-id"), headers), "from-proxy")
-    }))
+  it.effect(
+    verifies("http/promise/correlation_precedence", "http/with_correlation")("counts before the header of the client"),
+    () =>
+      Effect.gen(function*() {
+        const headers = { "x-request-id": "from-proxy", "x-correlation-id": "from-client" }
+        assert.strictEqual(yield* answered((request) => request.header("x-request-id"), headers), "from-proxy")
+      })
+  )
 
-  it.effect("that has none, a malformed one or fails leaves it to the client", () =>
-    Effect.gen(function*() {
-      const headers = { "x-correlation-id": "from-client" }
-      for (
-        const builder of [
-          () => undefined,
-          () => "two words",
-          () => "x".repeat(129),
-          () => {
-            throw new Error("broken")
-          }
-        ]
-      ) {
-        assert.strictEqual(yield* answered(builder, headers), "from-client")
-      }
-    }))
+  it.effect(
+    verifies("http/promise/correlation_precedence")("that has none, a malformed one or fails leaves it to the client"),
+    () =>
+      Effect.gen(function*() {
+        const headers = { "x-correlation-id": "from-client" }
+        for (
+          const builder of [
+            () => undefined,
+            () => "two words",
+            () => "x".repeat(129),
+            () => {
+              throw new Error("broken")
+            }
+          ]
+        ) {
+          assert.strictEqual(yield* answered(builder, headers), "from-client")
+        }
+      })
+  )
 })
 
 describe("a client that does not read", () => {
@@ -262,31 +269,45 @@ describe("a channel with a bound", () => {
 })
 
 describe("validate", () => {
-  it.effect("says what serve would say, and serves nothing", () =>
-    Effect.gen(function*() {
-      const base = { name: "test", version: "1" }
-      yield* McpEndpoint.validate(base)
-      const wrong: ReadonlyArray<readonly [string, Partial<McpEndpoint.Options>]> = [
-        ["name", { name: "" }],
-        ["maxBodyBytes", { maxBodyBytes: 0 }],
-        ["maxResponseBytes", { maxResponseBytes: 1.5 }],
-        ["maxJsonDepth", { maxJsonDepth: -1 }],
-        ["requestTimeout", { requestTimeout: 0 }],
-        ["cancellationGrace", { cancellationGrace: -1 }],
-        ["writeTimeout", { writeTimeout: 0 }],
-        ["maxArrivingRequests", { maxArrivingRequests: 0 }],
-        ["maxConcurrentRequests", { maxConcurrentRequests: Infinity }],
-        ["pageSize", { pageSize: 0 }],
-        ["listen.maxListeners", { listen: { maxListeners: 0 } }],
-        ["listen.keepAlive", { listen: { keepAlive: 0 } }],
-        ["allowedHosts", { allowedHosts: ["a b"] }],
-        ["allowedOrigins", { allowedOrigins: ["example.com"] }],
-        ["extensions", { extensions: { noprefix: {} } }]
-      ]
-      for (const [field, options] of wrong) {
-        const error = yield* Effect.flip(McpEndpoint.validate({ ...base, ...options }))
-        assert.strictEqual(error.field, field)
-        assert.include(error.message, field)
-      }
-    }))
+  it.effect(
+    verifies(
+      "http/validate",
+      "http/type/config",
+      "http/type/config_field",
+      "http/config_field/max_body_bytes",
+      "http/config_field/max_response_bytes",
+      "http/config_field/request_timeout",
+      "http/config_field/cancellation_grace",
+      "http/config_field/allowed_hosts",
+      "http/config_field/max_concurrent_requests",
+      "http/config_field/max_json_depth"
+    )("says what serve would say, and serves nothing"),
+    () =>
+      Effect.gen(function*() {
+        const base = { name: "test", version: "1" }
+        yield* McpEndpoint.validate(base)
+        const wrong: ReadonlyArray<readonly [string, Partial<McpEndpoint.Options>]> = [
+          ["name", { name: "" }],
+          ["maxBodyBytes", { maxBodyBytes: 0 }],
+          ["maxResponseBytes", { maxResponseBytes: 1.5 }],
+          ["maxJsonDepth", { maxJsonDepth: -1 }],
+          ["requestTimeout", { requestTimeout: 0 }],
+          ["cancellationGrace", { cancellationGrace: -1 }],
+          ["writeTimeout", { writeTimeout: 0 }],
+          ["maxArrivingRequests", { maxArrivingRequests: 0 }],
+          ["maxConcurrentRequests", { maxConcurrentRequests: Infinity }],
+          ["pageSize", { pageSize: 0 }],
+          ["listen.maxListeners", { listen: { maxListeners: 0 } }],
+          ["listen.keepAlive", { listen: { keepAlive: 0 } }],
+          ["allowedHosts", { allowedHosts: ["a b"] }],
+          ["allowedOrigins", { allowedOrigins: ["example.com"] }],
+          ["extensions", { extensions: { noprefix: {} } }]
+        ]
+        for (const [field, options] of wrong) {
+          const error = yield* Effect.flip(McpEndpoint.validate({ ...base, ...options }))
+          assert.strictEqual(error.field, field)
+          assert.include(error.message, field)
+        }
+      })
+  )
 })

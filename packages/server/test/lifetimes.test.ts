@@ -31,7 +31,9 @@ const timeout = (millis: unknown) => ({ meta: { [Call.metaKeys.timeoutMillis]: m
 
 describe("the deadline", () => {
   it.effect(
-    verifies("CAN-9@server")("is 30 seconds: then 504 with -32603 and the id, and the handler is interrupted"),
+    verifies("CAN-9@server", "http/default/request_timeout")(
+      "is 30 seconds: then 504 with -32603 and the id, and the handler is interrupted"
+    ),
     () =>
       Effect.gen(function*() {
         const gate = makeGate()
@@ -137,28 +139,33 @@ describe("the deadline", () => {
 })
 
 describe("a handler that overstays", () => {
-  it.effect("keeps its slot, and is logged once when the grace is over", () =>
-    Effect.gen(function*() {
-      const gate = makeGate()
-      const layer = McpServer.tool(Slow, () => Effect.as(Effect.uninterruptible(gate.run), []))
-      const server = yield* serve(layer, { maxConcurrentRequests: 1, cancellationGrace: "2 seconds" })
-      const answer = yield* Effect.forkChild(server.send(call("slow"), { headers: { "x-correlation-id": "c-1" } }))
-      yield* gate.started
-      yield* TestClock.adjust("30 seconds")
-      assert.strictEqual((yield* Fiber.join(answer)).status, 504)
-      yield* TestClock.adjust("1999 millis")
-      assert.deepStrictEqual(server.logs, [])
-      yield* TestClock.adjust("1 millis")
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(server.logs.map(({ annotations, level, text }) => [level, text, annotations]), [
-        ["Warn", "A handler goes on after its cancellation grace", { correlation: "c-1", method: "tools/call" }]
-      ])
-      assert.strictEqual((yield* server.send(call("slow"))).status, 503)
-      yield* gate.release
-      yield* until(() => gate.ends() === 1)
-      assert.strictEqual((yield* server.send(call("other"))).status, 200)
-      assert.strictEqual(server.logs.length, 1)
-    }))
+  it.effect(
+    verifies("http/promise/cleanup_grace", "http/promise/grace_bounds_cleanup", "http/with_cancellation_grace")(
+      "keeps its slot, and is logged once when the grace is over"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const gate = makeGate()
+        const layer = McpServer.tool(Slow, () => Effect.as(Effect.uninterruptible(gate.run), []))
+        const server = yield* serve(layer, { maxConcurrentRequests: 1, cancellationGrace: "2 seconds" })
+        const answer = yield* Effect.forkChild(server.send(call("slow"), { headers: { "x-correlation-id": "c-1" } }))
+        yield* gate.started
+        yield* TestClock.adjust("30 seconds")
+        assert.strictEqual((yield* Fiber.join(answer)).status, 504)
+        yield* TestClock.adjust("1999 millis")
+        assert.deepStrictEqual(server.logs, [])
+        yield* TestClock.adjust("1 millis")
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(server.logs.map(({ annotations, level, text }) => [level, text, annotations]), [
+          ["Warn", "A handler goes on after its cancellation grace", { correlation: "c-1", method: "tools/call" }]
+        ])
+        assert.strictEqual((yield* server.send(call("slow"))).status, 503)
+        yield* gate.release
+        yield* until(() => gate.ends() === 1)
+        assert.strictEqual((yield* server.send(call("other"))).status, 200)
+        assert.strictEqual(server.logs.length, 1)
+      })
+  )
 
   it.effect("is counted by the metrics, under the label of its endpoint", () =>
     Effect.gen(function*() {
@@ -202,70 +209,81 @@ describe("a handler that overstays", () => {
       assert.deepStrictEqual(server.logs, [])
     }))
 
-  it.effect("is logged once when the client goes away and the deadline passes too", () =>
-    Effect.gen(function*() {
-      const gate = makeGate()
-      const layer = McpServer.tool(Slow, () => Effect.as(Effect.uninterruptible(gate.run), []))
-      const server = yield* serve(layer, { cancellationGrace: "1 second" })
-      const answer = yield* Effect.forkChild(server.send(call("slow")))
-      yield* gate.started
-      yield* Fiber.interrupt(answer)
-      yield* turns()
-      yield* TestClock.adjust("1 minute")
-      yield* TestClock.adjust("1 minute")
-      assert.strictEqual(server.logs.length, 1)
-      yield* gate.release
-    }))
+  it.effect(
+    verifies("http/promise/disconnect_grace")("is logged once when the client goes away and the deadline passes too"),
+    () =>
+      Effect.gen(function*() {
+        const gate = makeGate()
+        const layer = McpServer.tool(Slow, () => Effect.as(Effect.uninterruptible(gate.run), []))
+        const server = yield* serve(layer, { cancellationGrace: "1 second" })
+        const answer = yield* Effect.forkChild(server.send(call("slow")))
+        yield* gate.started
+        yield* Fiber.interrupt(answer)
+        yield* turns()
+        yield* TestClock.adjust("1 minute")
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(server.logs.length, 1)
+        yield* gate.release
+      })
+  )
 })
 
 describe("a stream of notifications whose request goes on", () => {
   const listenTo = () => request(Revision.method.listen, { notifications: { toolsListChanged: true } })
 
-  it.effect("is logged once when its grace is over, and keeps its slot until then", () =>
-    Effect.gen(function*() {
-      const release = yield* Deferred.make<void>()
-      let closed = false
-      const server = yield* serve(McpServer.tool(Slow, () => Effect.succeed([])), {
-        cancellationGrace: "2 seconds",
-        maxConcurrentRequests: 1,
-        context: () =>
-          Effect.as(
-            Effect.addFinalizer(() =>
-              Effect.andThen(
-                Deferred.await(release),
-                Effect.sync(() => {
-                  closed = true
-                })
-              )
-            ),
-            Context.empty() as Context.Context<never>
-          )
+  it.effect(
+    verifies("http/promise/cleanup_grace")("is logged once when its grace is over, and keeps its slot until then"),
+    () =>
+      Effect.gen(function*() {
+        const release = yield* Deferred.make<void>()
+        let closed = false
+        const server = yield* serve(McpServer.tool(Slow, () => Effect.succeed([])), {
+          cancellationGrace: "2 seconds",
+          maxConcurrentRequests: 1,
+          context: () =>
+            Effect.as(
+              Effect.addFinalizer(() =>
+                Effect.andThen(
+                  Deferred.await(release),
+                  Effect.sync(() => {
+                    closed = true
+                  })
+                )
+              ),
+              Context.empty() as Context.Context<never>
+            )
+        })
+        const stream = yield* open(server.url, listenTo())
+        yield* until(() => stream.text().includes("acknowledged"))
+        stream.destroy()
+        yield* turns()
+        yield* TestClock.adjust("1999 millis")
+        assert.deepStrictEqual(server.logs, [])
+        yield* TestClock.adjust("1 millis")
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(
+          server.logs.map(({ annotations, level, text }) => [level, text, annotations["method"]]),
+          [
+            [
+              "Warn",
+              "A stream of notifications has ended, and what its request acquired is still held",
+              Revision.method.listen
+            ]
+          ]
+        )
+        assert.strictEqual((yield* server.send(call("slow"))).status, 503)
+        yield* Deferred.succeed(release, undefined)
+        yield* until(() => closed)
+        assert.strictEqual((yield* server.send(call("slow"))).status, 200)
       })
-      const stream = yield* open(server.url, listenTo())
-      yield* until(() => stream.text().includes("acknowledged"))
-      stream.destroy()
-      yield* turns()
-      yield* TestClock.adjust("1999 millis")
-      assert.deepStrictEqual(server.logs, [])
-      yield* TestClock.adjust("1 millis")
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(server.logs.map(({ annotations, level, text }) => [level, text, annotations["method"]]), [
-        [
-          "Warn",
-          "A stream of notifications has ended, and what its request acquired is still held",
-          Revision.method.listen
-        ]
-      ])
-      assert.strictEqual((yield* server.send(call("slow"))).status, 503)
-      yield* Deferred.succeed(release, undefined)
-      yield* until(() => closed)
-      assert.strictEqual((yield* server.send(call("slow"))).status, 200)
-    }))
+  )
 })
 
 describe("a client that goes away", () => {
   it.effect(
-    verifies("CAN-3", "CAN-4", "HTTP-20")("while it waits for JSON interrupts the handler"),
+    verifies("CAN-3", "CAN-4", "HTTP-20", "http/promise/disconnect_cancels")(
+      "while it waits for JSON interrupts the handler"
+    ),
     () =>
       Effect.gen(function*() {
         const gate = makeGate()
@@ -280,7 +298,9 @@ describe("a client that goes away", () => {
   )
 
   it.effect(
-    verifies("CAN-3", "CAN-4", "HTTP-20")("in the middle of a stream interrupts the handler"),
+    verifies("CAN-3", "CAN-4", "HTTP-20", "http/promise/disconnect_cancels")(
+      "in the middle of a stream interrupts the handler"
+    ),
     () =>
       Effect.gen(function*() {
         const gate = makeGate()

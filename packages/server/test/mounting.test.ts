@@ -1,5 +1,6 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import { verifies } from "@fairlead/conformance/verifies"
 import { Content, Revision, Tool } from "@fairlead/protocol"
 import { HttpApp, Invocation, McpEndpoint, McpServer, WebHandler } from "@fairlead/server"
 import { TestRequest } from "@fairlead/testing"
@@ -83,19 +84,26 @@ describe("an endpoint mounted in a server", () => {
 })
 
 describe("a buffered handler", () => {
-  it.effect("answers with JSON, without what was said on the way, and refuses streams", () =>
-    Effect.gen(function*() {
-      const services = yield* Layer.build(endpoint)
-      const handler = yield* Effect.provideContext(WebHandler.makeBuffered, services)
-      const called = TestRequest.make("tools/call", { name: "greet" }, {
-        meta: { [Revision.meta.progressToken]: 1 }
+  it.effect(
+    verifies("http/promise/buffered_listen_406", "http/handle", "http/promise/handle_drops_progress")(
+      "answers with JSON, without what was said on the way, and refuses streams"
+    ),
+    () =>
+      Effect.gen(function*() {
+        const services = yield* Layer.build(endpoint)
+        const handler = yield* Effect.provideContext(WebHandler.makeBuffered, services)
+        const called = TestRequest.make("tools/call", { name: "greet" }, {
+          meta: { [Revision.meta.progressToken]: 1 }
+        })
+        const answer = yield* Effect.promise(() => handler(called.toWeb()))
+        assert.strictEqual(answer.headers.get("content-type"), "application/json")
+        const listen = TestRequest.make("subscriptions/listen", { notifications: { toolsListChanged: true } })
+        const refused = yield* Effect.promise(() => handler(listen.toWeb()))
+        assert.strictEqual(refused.status, 406)
+        const onlyEvents = TestRequest.make("tools/call", { name: "greet" }, {
+          headers: { accept: "text/event-stream" }
+        })
+        assert.strictEqual((yield* Effect.promise(() => handler(onlyEvents.toWeb()))).status, 406)
       })
-      const answer = yield* Effect.promise(() => handler(called.toWeb()))
-      assert.strictEqual(answer.headers.get("content-type"), "application/json")
-      const listen = TestRequest.make("subscriptions/listen", { notifications: { toolsListChanged: true } })
-      const refused = yield* Effect.promise(() => handler(listen.toWeb()))
-      assert.strictEqual(refused.status, 406)
-      const onlyEvents = TestRequest.make("tools/call", { name: "greet" }, { headers: { accept: "text/event-stream" } })
-      assert.strictEqual((yield* Effect.promise(() => handler(onlyEvents.toWeb()))).status, 406)
-    }))
+  )
 })
