@@ -145,6 +145,20 @@ describe("a listener", () => {
       })
   )
 
+  it.live("that is stopped on purpose fails nobody who waits for its death", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const services = yield* Layer.buildWithScope(
+        NodeMcpEndpoint.layerHttp().pipe(Layer.provide(endpoint())),
+        scope
+      )
+      const died = yield* Effect.forkChild(Context.get(services, NodeMcpEndpoint.HttpListener).died)
+      yield* Scope.close(scope, Exit.void)
+      yield* Effect.sleep(20)
+      assert.isUndefined(died.pollUnsafe())
+      yield* Fiber.interrupt(died)
+    }))
+
   it.effect(
     verifies("http/promise/listener_death_reaches_caller")("that is launched fails its program when it ends by itself"),
     () =>

@@ -123,7 +123,7 @@ describe.concurrent("the end of the standard input", () => {
       assert.strictEqual(child.stdout().length, 0)
     }))
 
-  it.live(verifies("STDIO-8")("ends a program that holds a timer too"), () =>
+  it.live(verifies("STDIO-8")("ends a program that holds a timer and a socket too"), () =>
     Effect.gen(function*() {
       const child = yield* run("stdioServer", ["timer"])
       child.write(`${echo(1, "a")}\n`)
@@ -216,6 +216,16 @@ describe.concurrent("frames", () => {
         for (const message of child.messages()) assert.isFalse(message.id === null)
       })
   )
+
+  it.live("with headers, as language servers have them, are told apart", () =>
+    Effect.gen(function*() {
+      const child = yield* run("stdioServer")
+      const message = echo(1, "a")
+      child.write(`Content-Length: ${message.length}\r\n\r\n${message}\n`)
+      yield* lines(child, 2)
+      assert.deepStrictEqual(echoed(child), [[undefined, codes.invalidRequest], [1, "a"]])
+      assert.include(child.messages()[0].error.message, "a message is one line of JSON")
+    }))
 
   it.live("keep the type and the digits of their ids", () =>
     Effect.gen(function*() {

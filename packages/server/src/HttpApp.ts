@@ -13,7 +13,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { HttpExchange, HttpResponder } from "./Front.ts"
-import { readBody } from "./internal/readBody.ts"
+import { breakOff, readBody } from "./internal/readBody.ts"
 import { McpEndpoint } from "./McpEndpoint.ts"
 
 /**
@@ -74,7 +74,7 @@ const answer = (
     const stopReading = readBody(request.source, admission.maxBodyBytes, (body) => {
       switch (body._tag) {
         case "Body":
-          disconnect = serve((responder) => admission.serve(body.bytes, responder), resume)
+          disconnect = serve(request.source, (responder) => admission.serve(body.bytes, responder), resume)
           // What the handler did at once may have made the client go away.
           return isGone ? disconnect() : undefined
         case "TooLarge": {
@@ -127,6 +127,7 @@ const encoder = new TextEncoder()
 
 /** The answer of an exchange as a response: whole, or a stream that is pulled as fast as the client reads. */
 const serve = (
+  source: object,
   begin: (responder: HttpResponder) => HttpExchange,
   resume: (response: Effect.Effect<HttpServerResponse.HttpServerResponse>) => void
 ): () => void => {
@@ -183,6 +184,7 @@ const serve = (
       ended = true
       waiting = ""
       if (pull !== undefined) pull(Cause.done())
+      breakOff(source)
     },
     end: (chunk) => {
       ended = true

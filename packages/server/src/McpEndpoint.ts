@@ -9,11 +9,11 @@
  * | `maxResponseBytes` | 1 MiB | -32603 that names the limit |
  * | `maxJsonDepth` | 64 levels | -32600 |
  * | `requestTimeout` | 30 seconds | 504 with -32603, the handler is interrupted |
- * | `cancellationGrace` | 5 seconds | the overstay is logged; the slot stays taken |
+ * | `cancellationGrace` | 5 seconds | the overstay is logged and counted; the slot stays taken |
  * | `maxConcurrentRequests` | 1,024 | 503 with `retry-after: 1` |
  * | `maxArrivingRequests` | 1,024 | 503 with `retry-after: 1` |
  * | `writeTimeout` | 30 seconds | the connection ends, the handler is interrupted |
- * | `allowedHosts` | the loopback names | 403 |
+ * | `allowedHosts` | the loopback names and the bind host | 403 |
  * | `allowedOrigins` | http on the loopback names and the bind host, any port | 403 |
  * | `pageSize` | 100 items | |
  * | `listen.maxListeners` | 64 | 503 with `retry-after: 1` |
@@ -34,6 +34,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "./Front.ts"
@@ -126,25 +127,44 @@ export interface Options<
    * Anything else, and a failure, is as if there were none: then the client's `x-correlation-id` counts, else a fresh one.
    */
   readonly correlation?: ((request: Omit<RequestInfo, "correlation">) => string | undefined) | undefined
-  /** The largest request body, in bytes. Default: 1 MiB. */
+  /** The largest request body, in bytes; beyond it 413, also while it arrives. At least 1. Default: 1 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** The largest answer, in bytes. Default: 1 MiB. */
+  /**
+   * The largest answer, and the largest single event, in bytes. A larger answer becomes -32603 with a text that names the
+   * limit, a larger event is left out and logged. At least 1. Default: 1 MiB.
+   */
   readonly maxResponseBytes?: number | undefined
-  /** The deepest nesting of arrays and objects in a request. Default: 64. */
+  /**
+   * The deepest nesting of arrays and objects in a request, counted before a value is built; beyond it -32600. At least 1.
+   * Default: 64.
+   */
   readonly maxJsonDepth?: number | undefined
-  /** How long a request may take, from its admission to its answer. Default: 30 seconds. */
+  /**
+   * How long a request may take, from its slot over `verify`, `context` and the handler to its answer; then 504 with
+   * -32603. A client can shorten it. A stream of notifications has no deadline once it is open. At least 1 millisecond;
+   * `"Infinity"` lifts it. Default: 30 seconds.
+   */
   readonly requestTimeout?: Duration.Input | undefined
-  /** How long a handler may go on after it was interrupted before that is logged. Default: 5 seconds. */
+  /**
+   * How long a handler may go on after it was interrupted before that is logged and counted ({@link overstays}). It keeps
+   * its slot until it has ended. 0: reported at once. Default: 5 seconds.
+   */
   readonly cancellationGrace?: Duration.Input | undefined
-  /** How long a client may not read while there is something to write; then its connection ends. Default: 30 seconds. */
+  /**
+   * How long a client may not read while there is something to write; then its connection ends and its handler is
+   * interrupted. At least 1 millisecond. Default: 30 seconds.
+   */
   readonly writeTimeout?: Duration.Input | undefined
   /** How many requests may be sending their bodies at once; beyond it 503. Default: 1,024. */
   readonly maxArrivingRequests?: number | undefined
-  /** How many requests run at once. Default: 1,024. */
+  /**
+   * How many requests run at once, streams of notifications and handlers that overstay included; beyond it 503 with
+   * `retry-after: 1`. At least 1. Default: 1,024.
+   */
   readonly maxConcurrentRequests?: number | undefined
   /**
-   * The host names that the `Host` header may have, without port, beside the loopback names. Default: none. Needed when
-   * the endpoint is reached under a name of its own.
+   * The host names that the `Host` header may have, on any port, beside the loopback names and the host that a listener is
+   * bound to; others get 403. Default: none. Needed when the endpoint is reached under a name of its own.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   /**
@@ -152,7 +172,7 @@ export interface Options<
    * loopback names and of the host that a listener is bound to, on any port. A request without `Origin` may call.
    */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
-  /** A name for this endpoint in logs. */
+  /** A name for this endpoint in logs and metrics, as `endpoint`. Default: none. */
   readonly label?: string | undefined
   /**
    * Who may see and use what: a function from a request to a policy. What a caller may not see or use is to it as if it
@@ -462,7 +482,9 @@ const settingsOf = Effect.fnUntraced(function*<RC, RX, M extends ReadonlyArray<M
       ? Effect.succeed(value)
       : Effect.fail(new InvalidConfig({ field, reason: "it must be a whole number above 0" }))
   const millis = (field: string, value: Duration.Input | undefined, fallback: number, least: number) => {
-    const duration = value === undefined ? fallback : Duration.toMillis(value)
+    const duration = value === undefined
+      ? fallback
+      : Option.getOrElse(Option.map(Duration.fromInput(value), Duration.toMillis), () => Number.NaN)
     return duration >= least
       ? Effect.succeed(duration)
       : Effect.fail(new InvalidConfig({ field, reason: `it must be at least ${least} milliseconds` }))

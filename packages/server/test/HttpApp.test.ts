@@ -241,6 +241,30 @@ describe.each([["in a router", routed], ["without a router", bare]] as const)("%
     60_000
   )
 
+  it.effect(
+    "a client that does not read for too long loses its connection, and the producer ends",
+    () =>
+      Effect.gen(function*() {
+        const { layer, state } = burst()
+        const { url } = yield* mount(app, layer, { writeTimeout: "5 seconds", requestTimeout: "1 hour" })
+        const stream = yield* open(url, call("burst", {}, withToken("t")), { paused: true })
+        let isClosed = false
+        stream.response.socket.on("close", () => {
+          isClosed = true
+        })
+        yield* until(() => state.reported > 0)
+        yield* standstill(state)
+        yield* TestClock.adjust("5 seconds")
+        yield* until(() => state.exit !== undefined)
+        assert.isTrue(Exit.hasInterrupts(state.exit!))
+        // What is left in the buffers has to be read before the end is seen.
+        stream.response.resume()
+        yield* until(() => isClosed)
+        assert.isFalse(stream.response.complete)
+      }),
+    60_000
+  )
+
   it.effect("a client that reads gets every report of a burst", () =>
     Effect.gen(function*() {
       const { layer, state } = burst()

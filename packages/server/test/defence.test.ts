@@ -292,6 +292,7 @@ describe("validate", () => {
           ["maxResponseBytes", { maxResponseBytes: 1.5 }],
           ["maxJsonDepth", { maxJsonDepth: -1 }],
           ["requestTimeout", { requestTimeout: 0 }],
+          ["requestTimeout", { requestTimeout: "soon" as never }],
           ["cancellationGrace", { cancellationGrace: -1 }],
           ["writeTimeout", { writeTimeout: 0 }],
           ["maxArrivingRequests", { maxArrivingRequests: 0 }],

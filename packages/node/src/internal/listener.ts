@@ -165,6 +165,8 @@ export const listen = Effect.fnUntraced(function*(
   server.on("checkContinue", serveRequest(true))
   server.on("clientError", onClientError(answering))
 
+  const died = Deferred.makeUnsafe<void>()
+  let isIntended = false
   yield* Effect.acquireRelease(
     Effect.callback<void, ListenFailure>((resume) => {
       const onError = (error: NodeJS.ErrnoException) =>
@@ -175,11 +177,16 @@ export const listen = Effect.fnUntraced(function*(
         resume(Effect.void)
       })
     }),
-    () => Effect.flatMap(stop, () => close(server, answering))
+    () =>
+      Effect.flatMap(stop, () => {
+        isIntended = true
+        return close(server, answering)
+      })
   )
 
-  const died = Deferred.makeUnsafe<void>()
-  const onDeath = () => Deferred.doneUnsafe(died, Effect.void)
+  const onDeath = () => {
+    if (!isIntended) Deferred.doneUnsafe(died, Effect.void)
+  }
   server.on("error", onDeath)
   server.on("close", onDeath)
 

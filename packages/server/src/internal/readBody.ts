@@ -34,6 +34,15 @@ export const readBody = (source: object, limit: number, done: (outcome: BodyOutc
 
 const unreadable = (defect: unknown): BodyOutcome => ({ _tag: "Unreadable", defect })
 
+/**
+ * Breaks off the connection behind a Node stream: a server that waits for a client that does not read learns nothing from
+ * the end of the answer. There is none behind a web request.
+ */
+export const breakOff = (source: object): void => {
+  const { socket } = source as { readonly socket?: { readonly destroy?: () => void } | null }
+  socket?.destroy?.()
+}
+
 const isReadable = (source: object): source is Readable => "on" in source && typeof source.on === "function"
 
 const readNode = (source: Readable, limit: number, done: (result: BodyResult) => void): () => void => {
