@@ -1,31 +1,14 @@
 /** The same script gives the same results and the same errors over every transport. */
-import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { HttpTransport, StdioTransport } from "@fairlead/client"
 import { verifies } from "@fairlead/conformance/verifies"
-import { NodeHttpTransport, NodeMcpEndpoint } from "@fairlead/node"
-import type { Transport } from "@fairlead/protocol"
-import { InProcess } from "@fairlead/server"
-import { Effect, Layer } from "effect"
-import { ending, layerScripted, runScript } from "./support/script.ts"
-import { fixture } from "./support/servers.ts"
+import { Effect } from "effect"
+import { ending, runScript } from "./support/script.ts"
+import { transports } from "./support/scripted.ts"
 
-const listening = (
-  client: (url: string) => Layer.Layer<Transport.Transport, unknown>
-): Layer.Layer<Transport.Transport, unknown> =>
-  Layer.unwrap(Effect.map(NodeMcpEndpoint.HttpListener, ({ url }) => client(url))).pipe(
-    Layer.provide(NodeMcpEndpoint.layerHttp()),
-    Layer.provide(layerScripted)
-  )
-
-const transports = {
-  HttpTransport: listening((url) => HttpTransport.layer({ url }).pipe(Layer.provide(NodeHttpClient.layerUndici))),
-  NodeHttpTransport: listening((url) => NodeHttpTransport.layer({ url })),
-  StdioTransport: StdioTransport.layer(fixture("scriptedServer")).pipe(Layer.provide(NodeServices.layer))
-}
+const { InProcess, ...others } = transports
 
 describe("a script", () => {
-  const expected = Effect.runPromise(Effect.scoped(runScript(InProcess.layer().pipe(Layer.provide(layerScripted)))))
+  const expected = Effect.runPromise(Effect.scoped(runScript(InProcess)))
 
   it("runs in process, and shows every way to end", async () => {
     const endings = Object.entries(await expected).map(([step, outcome]) => [step, ending(outcome)] as const)
@@ -54,7 +37,7 @@ describe("a script", () => {
     })
   }, 30_000)
 
-  it.live.each(Object.entries(transports))(
+  it.live.each(Object.entries(others))(
     verifies("PAT-2@client")("has the same outcomes over %s as in process"),
     ([, transport]) =>
       Effect.gen(function*() {

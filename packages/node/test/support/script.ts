@@ -18,9 +18,10 @@ const Report = Tool.make("report", { output: Schema.Int })
 const Ask = Tool.make("ask", { output: Schema.String })
 const Hang = Tool.make("hang")
 const Hanging = Tool.make("hanging", { output: Schema.Boolean })
-const Touch = Tool.make("touch")
+/** Tells that the manual has changed. */
+export const Touch = Tool.make("touch")
 const Inspect = Tool.make("inspect", { output: Schema.Array(Schema.NullOr(Schema.String)) })
-const Manual = Resource.make("docs://manual", { name: "manual" })
+export const Manual = Resource.make("docs://manual", { name: "manual" })
 const Page = Resource.template("docs://pages/{name}", { name: "page" })
 const Review = Prompt.make("review", { args: Schema.Struct({ code: Schema.String }) })
 
@@ -93,6 +94,7 @@ export const layerScripted = Layer.unwrap(Effect.map(
           instructions: "Follow the script.",
           logging: true,
           pageSize: 4,
+          listen: { maxListeners: 2 },
           stateKeys: [Redacted.make(new Uint8Array(32).fill(1))]
         })(registrations(endpoint))
       )
