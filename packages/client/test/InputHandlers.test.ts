@@ -549,6 +549,17 @@ describe("handlers", () => {
       }
     }))
 
+  it.effect("all rounds have the trace of the one span that the call is", () =>
+    Effect.gen(function*() {
+      const { client, requests } = yield* handled(
+        InputHandlers.form(() => Effect.succeed(InputHandlers.decline)),
+        rounds(asks({ a: form() }), done)
+      )
+      const span = yield* Effect.withSpan(Effect.andThen(client.call(Work, {}), Effect.currentSpan), "call")
+      const traces = requests.map((request) => metaOf(request)[Revision.meta.traceparent])
+      expect(traces.map((trace) => String(trace).includes(`${span.traceId}-${span.spanId}`))).toEqual([true, true])
+    }))
+
   it.effect("progress goes on in every round, each with its own token", () =>
     Effect.gen(function*() {
       const seen: Array<number> = []

@@ -128,6 +128,19 @@ describe("calls", () => {
       expect(text).not.toContain("s3cret")
     }))
 
+  it.live("framing with headers is named", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logging()
+      const framed = `process.stdin.once("data", () => process.stdout.write("Content-Length: 2\\r\\n\\r\\n{}"))`
+      yield* Effect.gen(function*() {
+        const service = yield* StdioTransport.make({ command: process.execPath, args: ["-e", framed] })
+        const client = yield* McpClient.make().pipe(Effect.provideService(Transport, service))
+        yield* Effect.forkScoped(Effect.ignore(client.discover))
+        yield* until(() => lines.length > 0)
+      }).pipe(Effect.provide(NodeServices.layer), Effect.provide(layer))
+      expect(lines[0]!.text).toContain("The server frames its messages with headers, as language servers do")
+    }))
+
   it.live.each<readonly [string, string, string]>([
     ["no version", "{\"id\":ID,\"result\":{}}", "malformed_response"],
     ["a result that is no object", "{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":5}", "malformed_response"],

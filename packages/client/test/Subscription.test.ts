@@ -242,6 +242,18 @@ describe("reading", () => {
 })
 
 describe("ending", () => {
+  it.effect(verifies("SUB-9")("at once, where the server honours nothing of the filter"), () =>
+    Effect.gen(function*() {
+      const { client } = yield* scripted((request) => {
+        request.sent()
+        acknowledge(request, {})
+        return Effect.succeed(success(request, { resultType: "complete" }))
+      })
+      const subscription = yield* client.listen(all)
+      expect(subscription.confirmed).toEqual({})
+      expect(yield* Stream.runCollect(subscription.stream)).toEqual([])
+    }))
+
   const endOf = (subscription: Subscription.Subscription) =>
     Effect.map(Effect.exit(subscription.next("1 day")), (exit) => {
       assert(Exit.isFailure(exit))
@@ -395,6 +407,43 @@ describe("reconnecting", () => {
       yield* server.lose
       const error = yield* Effect.flip(Stream.runDrain(subscription.stream))
       expect([error.code, server.requests.length]).toEqual(["connection_closed.maybe_sent", 5])
+    }))
+
+  it.effect("a hundred times leaves one listener at the token, and one request under way", () =>
+    Effect.gen(function*() {
+      const server = yield* listening()
+      const controller = new AbortController()
+      let listeners = 0
+      const counted = (key: string | symbol) => {
+        if (key === "addEventListener") listeners++
+        if (key === "removeEventListener") listeners--
+      }
+      const signal = new Proxy(controller.signal, {
+        get: (target, key) => {
+          counted(key)
+          const value = Reflect.get(target, key)
+          return typeof value === "function" ? value.bind(target) : value
+        }
+      })
+      const token: Call.CancellationToken = { ...yield* Call.makeCancellationToken, signal }
+      const reconnect = { base: 10, cap: 10, attempts: 1000 }
+      const scope = yield* Scope.make()
+      const subscription = yield* server.client.listen(all, { reconnect }).pipe(
+        Call.withCancellation(token),
+        Scope.provide(scope)
+      )
+      for (let i = 0; i < 100; i++) {
+        yield* turns
+        yield* server.lose
+        yield* turns
+        yield* TestClock.adjust(10)
+      }
+      yield* turns
+      expect(server.requests.length).toBe(101)
+      expect(listeners).toBe(1)
+      expect(yield* subscription.next(0)).toEqual(Option.some(new Subscription.Missed()))
+      yield* Scope.close(scope, Exit.void)
+      expect([listeners, server.scripted.interrupted]).toEqual([0, 1])
     }))
 
   it.effect("does not open what the server ended, what was refused first, or what ran out of time", () =>

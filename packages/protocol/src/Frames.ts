@@ -162,3 +162,14 @@ export const makeSplitter = (handlers: Handlers, maxBytes: number = defaultMaxBy
  * @since 0.1.0
  */
 export const encode = (message: string): Uint8Array => encoder.encode(`${message}\n`)
+
+const lspHeader = /^content-(?:length|type) *:/i
+
+/**
+ * Whether a line is a header with which language servers frame their messages. Nothing here does, so a peer that begins
+ * with one speaks another protocol.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isLspHeader = (line: string): boolean => lspHeader.test(line)

@@ -221,6 +221,18 @@ describe("Frames", () => {
     })
   })
 
+  it("a header of another framing is known, whatever its case", () => {
+    const headers = [
+      "Content-Length: 52",
+      "content-type: application/vscode-jsonrpc; charset=utf-8",
+      "CONTENT-LENGTH :1"
+    ]
+    for (const header of headers) assert.isTrue(Frames.isLspHeader(header))
+    for (const line of ["{}", "", " Content-Length: 5", "Content-Lengths: 5", "x Content-Length: 5"]) {
+      assert.isFalse(Frames.isLspHeader(line))
+    }
+  })
+
   it("the end tells how many bytes of a line are lost", () => {
     assert.strictEqual(split([]).rest, 0)
     assert.strictEqual(split([bytes("a\n")]).rest, 0)

@@ -21,20 +21,28 @@ const safe = new Set([
   "LOCALAPPDATA",
   "PATHEXT",
   "PROCESSOR_ARCHITECTURE",
+  "PROGRAMDATA",
   "PROGRAMFILES",
+  "PROGRAMFILES(X86)",
+  "PROGRAMW6432",
   "SYSTEMDRIVE",
   "SYSTEMROOT",
   "TEMP",
   "TMP",
   "USERNAME",
-  "USERPROFILE"
+  "USERPROFILE",
+  "WINDIR"
 ])
 
-/** The variables of this process that a child gets by default. Runtimes without `process.env` have none. */
-export const safeEnvironment = (): Record<string, string> => {
-  const { process } = globalThis as { process?: { readonly env?: Record<string, string | undefined> } }
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Runtimes without `process.env` have none. */
+const own = (): Environment => (globalThis as { readonly process?: { readonly env?: Environment } }).process?.env ?? {}
+
+/** The variables that a child gets by default; by default of this process. Their names have no case, as on Windows. */
+export const safeEnvironment = (environment: Environment = own()): Record<string, string> => {
   const kept: Record<string, string> = {}
-  for (const [name, value] of Object.entries(process?.env ?? {})) {
+  for (const [name, value] of Object.entries(environment)) {
     const upper = name.toUpperCase()
     if (value !== undefined && (safe.has(upper) || upper.startsWith("LC_"))) kept[name] = value
   }

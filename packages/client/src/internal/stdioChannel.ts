@@ -184,7 +184,7 @@ export class Channel {
     if (Result.isFailure(decoded)) {
       const { error, id } = decoded.failure
       const waiting = id === undefined ? undefined : this.#sentById(id)
-      if (waiting === undefined) this.#report("A line that is not a JSON-RPC message was skipped", text.length)
+      if (waiting === undefined) this.#report(notMessage(text), text.length)
       else this.#settle(waiting, Effect.fail(malformed(error.message)))
       return
     }
@@ -251,6 +251,11 @@ export class Channel {
 
 /** A stream has no answer before its end. */
 const isStream = ({ method }: Outgoing): boolean => Revision.latest.methods.get(method)?.streams === true
+
+const notMessage = (line: string): string =>
+  Frames.isLspHeader(line)
+    ? "The server frames its messages with headers, as language servers do; here a message is one line of JSON"
+    : "A line that is not a JSON-RPC message was skipped"
 
 const isMembers = (value: Json.Value | undefined): value is Json.Object => typeof value === "object" && value !== null
 

@@ -14,8 +14,6 @@ const maxRequests = 100
 /** The largest message that is read: as an HTTP body. */
 const maxFrameBytes = 1024 * 1024
 
-/** How a client begins that takes this for a language server. */
-const lspHeader = /^content-(?:length|type) *:/i
 const lspFraming = "Messages are framed with headers, as those of a language server; here a message is one line of JSON"
 
 /** Serves until the input ends, or nobody reads the output any more. */
@@ -30,7 +28,7 @@ export const serveStdio = (endpoint: McpEndpoint["Service"], output: Output): Ef
       maxRequests
     })
     const splitter = Frames.makeSplitter({
-      frame: (line) => lspHeader.test(line) ? channel.reject(lspFraming) : channel.receive(line),
+      frame: (line) => Frames.isLspHeader(line) ? channel.reject(lspFraming) : channel.receive(line),
       oversize: () => channel.reject(`The message is larger than ${maxFrameBytes} bytes`),
       malformed: () => channel.reject("The message is not valid UTF-8")
     }, maxFrameBytes)
