@@ -40,6 +40,7 @@
  */
 import * as Call from "@fairlead/protocol/Call"
 import type * as Json from "@fairlead/protocol/Json"
+import * as Revision from "@fairlead/protocol/Revision"
 import type * as Transport from "@fairlead/protocol/Transport"
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
@@ -145,8 +146,21 @@ export class RpcError extends Data.TaggedError("RpcError")<{
   readonly retryAfter?: string | undefined
 }> {
   override get message(): string {
-    return `The server answered with error ${this.code}`
+    const name = Object.hasOwn(codeNames, this.code) ? ` (${codeNames[this.code]})` : ""
+    return `The server answered with error ${this.code}${name}`
   }
+}
+
+/** What the codes of the protocol mean; a code of the server's own has no name here. */
+const codeNames: Readonly<Record<number, string>> = {
+  [Revision.codes.parseError]: "parse error",
+  [Revision.codes.invalidRequest]: "invalid request",
+  [Revision.codes.methodNotFound]: "method not found",
+  [Revision.codes.invalidParams]: "invalid params",
+  [Revision.codes.internalError]: "internal error",
+  [Revision.codes.headerMismatch]: "header mismatch",
+  [Revision.codes.missingRequiredClientCapability]: "missing required client capability",
+  [Revision.codes.unsupportedProtocolVersion]: "unsupported protocol version"
 }
 
 /**

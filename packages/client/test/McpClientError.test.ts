@@ -137,6 +137,13 @@ describe("McpClientError", () => {
     }
   )
 
+  it("the message of a server's error says what its code means, where the protocol does", () => {
+    const message = (code: number) => McpClientError.make(new McpClientError.RpcError({ code, text: "x" })).message
+    expect(message(-32021)).toBe("The server answered with error -32021 (missing required client capability)")
+    expect(message(-32602)).toBe("The server answered with error -32602 (invalid params)")
+    expect(message(1)).toBe("The server answered with error 1")
+  })
+
   it("there is a row for each of the 16 reasons and the 9 kinds", () => {
     expect(new Set(rows.map((r) => r.reason._tag)).size).toBe(16)
     expect(new Set(rows.map((r) => r.kind)).size).toBe(9)

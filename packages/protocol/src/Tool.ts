@@ -102,12 +102,16 @@ export type Output<T extends Any> = T["output"] extends Schema.Top ? T["output"]
   : ReadonlyArray<Content.Block>
 
 /**
- * What the handler of a tool answers with: the output, or a {@link Reply} that says more.
+ * What the handler of a tool answers with: the output, or a {@link Reply} that says more. A tool without an output can
+ * answer with a text, which is one block of content.
  *
  * @category type-level
  * @since 0.1.0
  */
-export type Answer<T extends Any> = Output<T> | Reply<Output<T>>
+export type Answer<T extends Any> =
+  | Output<T>
+  | Reply<Output<T>>
+  | (T["output"] extends Schema.Top ? never : string)
 
 /**
  * The typed failure of a tool.

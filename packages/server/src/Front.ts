@@ -107,6 +107,8 @@ export interface ChannelOptions {
   readonly onDrain: (resume: () => void) => void
   /** Services for every request of this channel, in place of the endpoint's context function. */
   readonly services: Context.Context<never> | undefined
+  /** Who its requests are from, whatever the context function says (`Invocation.Principal`). Default: it says. */
+  readonly principal?: string | undefined
   /** How many of its requests run at once; more are answered with an error. Default: as many as the endpoint runs. */
   readonly maxRequests?: number | undefined
 }

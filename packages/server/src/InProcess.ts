@@ -9,11 +9,10 @@ import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
 import { Slots } from "@fairlead/protocol/Slots"
 import * as Transport from "@fairlead/protocol/Transport"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import * as Invocation from "./Invocation.ts"
 import { McpEndpoint } from "./McpEndpoint.ts"
 
 /**
@@ -28,7 +27,7 @@ export interface Options {
    * function runs, with no headers to see.
    */
   readonly services?: Context.Context<never> | undefined
-  /** Who the requests are from (`Invocation.Principal`). Default: nobody. */
+  /** Who the requests are from (`Invocation.Principal`), whatever the context function says. Default: it says. */
   readonly principal?: string | undefined
   /** The largest answer, in characters; a larger one fails the call with `ResponseTooLarge`. Default: 1 MiB. */
   readonly maxResponseLength?: number | undefined
@@ -108,7 +107,8 @@ export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, n
         transport: "in-process",
         send: receive,
         onDrain: (resume) => resume(),
-        services: servicesOf(options)
+        services: options.services,
+        principal: options.principal
       })
 
       yield* Effect.addFinalizer(() =>
@@ -157,9 +157,4 @@ const requestOf = (params: Json.Object): JsonRpc.RequestId | undefined => {
   const meta = params["_meta"]
   const subscription = Json.isObject(meta) ? meta[Revision.meta.subscriptionId] : undefined
   return JsonRpc.isRequestId(subscription) ? subscription : undefined
-}
-
-const servicesOf = ({ principal, services }: Options): Context.Context<never> | undefined => {
-  if (principal === undefined) return services
-  return Context.add(services ?? Context.empty(), Invocation.Principal, principal) as Context.Context<never>
 }

@@ -30,10 +30,13 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { InterruptedBy } from "./internal/interruption.ts"
+import { describe } from "./internal/issues.ts"
 import { Invocation } from "./Invocation.ts"
 
 /**
@@ -109,7 +112,7 @@ export const form = <S extends Schema.Top>(key: string, options: {
     const answer = yield* elicited(key, request)
     return yield* Effect.catch(
       SchemaParser.decodeUnknownEffect(codec)(answer["content"] ?? {}),
-      () => input.askAgain(key, request)
+      (issue) => Effect.andThen(unfit(key, issue), input.askAgain(key, request))
     )
   })
 
@@ -273,6 +276,13 @@ const FileRoots = InputRequest.RootsResult.check(Schema.makeFilter(
   { message: "Expected file URIs" }
 ))
 
+/** Says why the client is asked again, where whoever runs the server sees it. */
+const unfit = (key: string, issue: SchemaIssue.Issue | undefined): Effect.Effect<void> =>
+  Effect.logWarning("An answer does not fit what was asked, so it is asked for again", {
+    input: key,
+    issues: issue === undefined ? [] : describe(issue)
+  })
+
 const elicited = (
   key: string,
   request: InputRequest.InputRequest
@@ -301,5 +311,7 @@ const answered = <S extends Schema.Codec<unknown, unknown>>(
     const { input } = yield* Invocation
     const answer = yield* input.ask(key, request)
     const decoded = SchemaParser.decodeUnknownExit(schema)(answer)
-    return Exit.isSuccess(decoded) ? decoded.value : yield* input.askAgain(key, request)
+    if (Exit.isSuccess(decoded)) return decoded.value
+    const issue = Exit.findErrorOption(decoded)
+    return yield* Effect.andThen(unfit(key, Option.getOrUndefined(issue)), input.askAgain(key, request))
   })

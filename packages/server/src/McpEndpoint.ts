@@ -321,14 +321,18 @@ export const serve = <
 ): Layer.Layer<
   McpEndpoint | McpServer | A,
   E | InvalidConfig,
-  Exclude<RX, Scope.Scope> | Exclude<MiddlewareServices<M[number]>, Provided | RC> | Exclude<R, McpServer | RC>
+  | Exclude<RX, Scope.Scope>
+  | Exclude<MiddlewareServices<M[number]>, Provided | RC>
+  | Exclude<R, McpServer | McpEndpoint | RC>
 > =>
   registrations.pipe(
     Layer.provideMerge(layerCore(options))
   ) as Layer.Layer<
     McpEndpoint | McpServer | A,
     E | InvalidConfig,
-    Exclude<RX, Scope.Scope> | Exclude<MiddlewareServices<M[number]>, Provided | RC> | Exclude<R, McpServer | RC>
+    | Exclude<RX, Scope.Scope>
+    | Exclude<MiddlewareServices<M[number]>, Provided | RC>
+    | Exclude<R, McpServer | McpEndpoint | RC>
   >
 
 /** The verifier and the context function as one, if there is one. */

@@ -171,7 +171,7 @@ describe("the in-process transport", () => {
 
   it.effect(
     verifies("snodo/option/auth", "client/in_process")(
-      "gives services and a principal in place of the context function"
+      "gives services in place of the context function, and a principal over it"
     ),
     () =>
       Effect.gen(function*() {
@@ -187,8 +187,15 @@ describe("the in-process transport", () => {
         const context = () => Effect.die("not asked")
         const both = yield* connect(registrations, { services, principal: "alice" }, { context })
         assert.deepStrictEqual((yield* both.result(call("who"))).result.structuredContent, ["given", "alice"])
-        const principal = yield* connect(registrations, { principal: "bob" }, { context })
-        assert.deepStrictEqual((yield* principal.result(call("who"))).result.structuredContent, ["layer", "bob"])
+        const principal = yield* connect(registrations, { principal: "bob" }, {
+          context: () =>
+            Effect.succeed(
+              Context.make(Tenant, "context").pipe(Context.add(Invocation.Principal, "carol")) as Context.Context<never>
+            )
+        })
+        assert.deepStrictEqual((yield* principal.result(call("who"))).result.structuredContent, ["context", "bob"])
+        const alone = yield* connect(registrations, { principal: "bob" })
+        assert.deepStrictEqual((yield* alone.result(call("who"))).result.structuredContent, ["layer", "bob"])
         const neither = yield* connect(registrations)
         assert.deepStrictEqual((yield* neither.result(call("who"))).result.structuredContent, ["layer", "nobody"])
       })

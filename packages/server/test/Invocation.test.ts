@@ -7,12 +7,15 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as References from "effect/References"
 import * as TestClock from "effect/testing/TestClock"
 import { serve, until } from "./support/serve.ts"
 import { call, headersOf, type Message } from "./support/wire.ts"
 
 const { meta } = Revision
 const Look = Tool.make("look")
+
+const annotated = Layer.succeed(References.CurrentLogAnnotations, { app: "a" })
 
 type Service = Invocation.Invocation["Service"]
 
@@ -37,6 +40,25 @@ const look = <A>(f: (invocation: Service) => A, message: Message, headers: Recor
   })
 
 const correlationMeta = (correlation: unknown) => ({ meta: { [Call.metaKeys.correlation]: correlation } })
+
+describe("what a handler logs", () => {
+  it.effect("carries the correlation of its request, beside what was annotated around it", () =>
+    Effect.gen(function*() {
+      const Log = Tool.make("log")
+      const handler = McpServer.tool(
+        Log,
+        () => Effect.as(Effect.logInfo("looking").pipe(Effect.annotateLogs("shelf", 3)), "done")
+      )
+      for (const [layer, around] of [[handler, {}], [Layer.provide(handler, annotated), { app: "a" }]] as const) {
+        const server = yield* serve(layer)
+        yield* server.send(call("log", {}, correlationMeta("order-42")), {
+          headers: { [Call.correlationHeader]: "order-42" }
+        })
+        const log = server.logs.find(({ text }) => text.includes("looking"))
+        assert.deepStrictEqual({ ...log?.annotations }, { ...around, correlation: "order-42", shelf: 3 })
+      }
+    }))
+})
 
 describe("what a handler knows", () => {
   it.effect(

@@ -397,6 +397,13 @@ describe("content", () => {
       assert.notProperty(result, "isError")
     }))
 
+  it.effect("can be a text", () =>
+    Effect.gen(function*() {
+      const { result } = yield* resultOf(McpServer.tool(Draw, () => Effect.succeed("done")), "draw")
+      assert.deepStrictEqual(result.content, [{ type: "text", text: "done" }])
+      assert.notProperty(result, "structuredContent")
+    }))
+
   it.effect("of a Reply stands in place of the output's text; metadata is added", () =>
     Effect.gen(function*() {
       const layer = McpServer.tool(Greet, () =>

@@ -70,6 +70,21 @@ const needing = McpServer.tool(Search, () =>
   }))
 expectTypeOf<Layer.Services<typeof needing>>().toEqualTypeOf<McpServer.McpServer | Database | Tenant>()
 
+// A handler may tell of changes: the endpoint it runs in is there.
+const telling = McpServer.tool(Search, () =>
+  Effect.gen(function*() {
+    const { resourceUpdated } = yield* McpEndpoint.McpEndpoint
+    yield* resourceUpdated("docs://manual")
+    yield* (yield* McpServer.McpServer).unregister("tool", "other")
+    return { hits: [] }
+  })).pipe(McpEndpoint.serve({ name: "a", version: "1" }))
+expectTypeOf<Layer.Services<typeof telling>>().toEqualTypeOf<never>()
+
+// Content alone can be a text; an output is what its schema says.
+McpServer.tool(Tool.make("plain"), () => Effect.succeed("done"))
+// @ts-expect-error: the output is an object
+McpServer.tool(Search, () => Effect.succeed("done"))
+
 // Outside a handler there is no invocation.
 // @ts-expect-error: Invocation is not provided
 void Effect.runSync(Invocation.progress({ progress: 1 }))

@@ -1,9 +1,10 @@
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
 import { McpClient } from "@fairlead/client"
-import { Tool } from "@fairlead/protocol"
+import { Call, Tool } from "@fairlead/protocol"
 import { Invocation, McpEndpoint, McpServer } from "@fairlead/server"
 import { RecordingTransport, TestClient, Wire } from "@fairlead/testing"
-import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
 
 class Tenant extends Context.Service<Tenant, { readonly name: string }>()("test/Tenant") {}
 class Store extends Context.Service<Store, { readonly greeted: Array<string> }>()("test/Store") {}
@@ -21,6 +22,9 @@ const greeter = McpServer.tool(Greet, ({ name }) =>
     const { principal } = yield* Invocation.Invocation
     return { text: `Hello, ${name} of ${tenant}!`, principal: principal ?? null }
   }))
+
+const Slow = Tool.make("slow")
+const slow = McpServer.tool(Slow, () => Effect.never).pipe(McpEndpoint.serve({ name: "slow", version: "1.0.0" }))
 
 const endpoint = greeter.pipe(
   McpEndpoint.serve({
@@ -48,6 +52,38 @@ describe("TestClient.layer", () => {
       principal: "ada",
       services: Context.make(Tenant, { name: "Acme" }) as Context.Context<never>
     }))))
+
+  it.effect("gives a principal beside what the context function gives", () =>
+    Effect.gen(function*() {
+      const client = yield* McpClient.McpClient
+      expect(yield* client.call(Greet, { name: "Ada" })).toEqual({ text: "Hello, Ada of nobody!", principal: "ada" })
+    }).pipe(Effect.provide(TestClient.layer(endpoint, { principal: "ada" }))))
+
+  it.effect.each<readonly [string, <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>]>([
+    ["a deadline", Call.withDeadline("1 second")],
+    ["a timeout", Call.withTimeout("1 second")]
+  ])("ends at %s as over any transport, though the server has it too", ([_name, bounded]) =>
+    Effect.gen(function*() {
+      const client = yield* McpClient.McpClient
+      for (const millis of [1000, 1500]) {
+        const call = yield* Effect.forkChild(Effect.flip(bounded(client.call(Slow, {}))))
+        yield* TestClock.adjust(millis)
+        const error = yield* Fiber.join(call)
+        expect(error._tag === "McpClientError" && error.code).toBe("timed_out.maybe_sent")
+      }
+    }).pipe(Effect.provide(TestClient.layer(slow))))
+
+  it.live("ends at a deadline in real time, many at once", () =>
+    Effect.gen(function*() {
+      const client = yield* McpClient.McpClient
+      const errors = yield* Effect.all(
+        Array.from({ length: 100 }, () => Effect.flip(client.call(Slow, {}).pipe(Call.withDeadline("30 millis")))),
+        { concurrency: "unbounded" }
+      )
+      expect(new Set(errors.map((error) => error._tag === "McpClientError" && error.code))).toEqual(
+        new Set(["timed_out.maybe_sent"])
+      )
+    }).pipe(Effect.provide(TestClient.layer(slow))))
 
   it.effect("makes a call die whose answer breaks the protocol", () =>
     Effect.gen(function*() {

@@ -134,9 +134,11 @@ export class State implements Exchange {
         notify: (notification) => this.#notified(id, notification, context, notify)
       }
       return Effect.matchEffect(core.transport.send(outgoing), {
-        onFailure: (reason) => Effect.fail(this.fail(reason)),
+        onFailure: (reason) => Effect.fail(this.#failed(reason, context)),
         onSuccess: (incoming) =>
-          again !== undefined && namesOurVersion(incoming.response) ? again() : this.#check(id, method, incoming)
+          again !== undefined && namesOurVersion(incoming.response)
+            ? again()
+            : this.#check(id, method, incoming, context)
       })
     })
   }
@@ -161,14 +163,32 @@ export class State implements Exchange {
     } else notify?.(notification, id)
   }
 
-  #check(id: number, method: string, incoming: Transport.Incoming): Effect.Effect<Answer, Error> {
+  /**
+   * What the server or the transport says. The server has the end of the call too and can be the first to notice it: the
+   * time has run out either way. Timers can fire a millisecond early.
+   */
+  #failed(reason: McpClientError.Reason, context: Context.Context<never>): Error {
+    const isServers = reason._tag === "RpcError"
+      ? reason.code === Revision.codes.internalError
+      : reason._tag === "HttpStatus" && reason.status === 504
+    if (!isServers || this.bounds.end - Timer.now(context) > 1) return this.fail(reason)
+    this.evidence = "MaybeSent"
+    return this.timedOut()
+  }
+
+  #check(
+    id: number,
+    method: string,
+    incoming: Transport.Incoming,
+    context: Context.Context<never>
+  ): Effect.Effect<Answer, Error> {
     const { response } = incoming
     this.evidence = "Completed"
     if (response._tag === "Failure") {
       // An error without an id belongs to the request that it answers (spec: basic, Error Responses).
       return Effect.fail(
         response.id === undefined || response.id === id
-          ? this.fail(reasonOf(response.error, incoming))
+          ? this.#failed(reasonOf(response.error, incoming), context)
           : this.malformed("the id is not the id of the request")
       )
     }

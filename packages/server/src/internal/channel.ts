@@ -126,6 +126,10 @@ class ChannelArrival implements Arrival, Sink {
     return this.line.options.services
   }
 
+  get principal(): string | undefined {
+    return this.line.options.principal
+  }
+
   admitted(exchange: Exchange): void {
     this.line.inFlight.set(this.key, exchange)
   }

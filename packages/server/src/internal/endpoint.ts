@@ -8,12 +8,13 @@ import type * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Timer from "@fairlead/protocol/Timer"
 import type * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import type { Channel, ChannelOptions, HttpAdmission, HttpRequest } from "../Front.ts"
+import { Principal } from "../Invocation.ts"
 import type { Change } from "../Notifications.ts"
 import type { Refused, RequestInfo } from "../RequestContext.ts"
 import type { Catalog } from "./catalog.ts"
@@ -73,6 +74,8 @@ export interface Arrival {
   readonly header: HeaderLookup | undefined
   /** Services that the front gives its requests, in place of the endpoint's context function. */
   readonly services: Context.Context<never> | undefined
+  /** Who asks, as the front says; it wins over the context function. */
+  readonly principal?: string | undefined
   /** Hears of the exchange before it runs: it may end, or be cancelled, while it is started. */
   readonly admitted?: ((exchange: Exchange) => void) | undefined
   /** The message, read when its turn has come. */
@@ -86,6 +89,13 @@ const tooManyArriving = refuseHttp(503, "Too many requests are being sent.", {
 
 /** The time that stopping may take beyond the grace of the handlers. */
 const stopMillis = 5000
+
+/** Services with the principal that a front gives. */
+const withPrincipal = <S extends Context.Context<never> | undefined>(
+  services: S,
+  principal: string | undefined
+): S | Context.Context<never> =>
+  principal === undefined ? services : Context.merge(services ?? Context.empty(), Context.make(Principal, principal))
 
 export const makeEndpoint = (
   catalog: Catalog,
@@ -165,20 +175,19 @@ export const makeEndpoint = (
     arrival.admitted?.(exchange)
     running.add(exchange.place)
     if (settings.contextOf === undefined || arrival.services !== undefined) {
-      serveNow(exchange, arrival)
+      serveNow(exchange, arrival, withPrincipal(arrival.services, arrival.principal))
     } else {
       serveInContext(exchange, arrival, settings.contextOf)
     }
     return exchange
   }
 
-  const serveNow = (exchange: Exchange, arrival: Arrival): void => {
+  const serveNow = (exchange: Exchange, arrival: Arrival, services: Context.Context<never> | undefined): void => {
     const message = arrival.read()
     if (Result.isFailure(message)) return exchange.finish(failure(message.failure.id, message.failure.error))
     if (message.success._tag === "Notification") return exchange.finish(accepted)
     if (message.success._tag !== "Request") return exchange.finish(failure(undefined, invalidRequest(notARequest)))
-    const { header, services } = arrival
-    const prepared = dispatcher.prepare({ exchange, request: message.success, headers: header, services })
+    const prepared = dispatcher.prepare({ exchange, request: message.success, headers: arrival.header, services })
     if (prepared instanceof RpcError) return exchange.finish(failure(exchange.id, prepared))
     if (typeof prepared === "string") return exchange.finish(success(exchange.id!, prepared))
     if (prepared._tag === "Listen") return exchange.listen(prepared)
@@ -195,7 +204,8 @@ export const makeEndpoint = (
     const request: RequestInfo = { ...info, correlation: exchange.correlation }
     const work = Effect.flatMap(
       Effect.catch(Effect.suspend(() => contextOf(request)), refuse),
-      (services): Effect.Effect<string, RpcError> => {
+      (given): Effect.Effect<string, RpcError> => {
+        const services = withPrincipal(given, arrival.principal)
         const message = arrival.read()
         if (Result.isFailure(message)) {
           exchange.ownId = message.failure.id

@@ -16,6 +16,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import { CurrentLogAnnotations } from "effect/References"
 import * as Scope from "effect/Scope"
 import { type InputRound, Invocation, Principal } from "../Invocation.ts"
 import type { Hub, Listener, Listening } from "./hub.ts"
@@ -363,9 +364,12 @@ export class Exchange {
    * A fresh call, and a scope that closes with the request: a captured context has those of whoever built its layer.
    */
   provideOwn(base: Context.Context<never>, scope: Scope.Scope): Context.Context<never> {
-    return Context.add(Context.add(base, Call.Current, new HandlerCall(this)), Scope.Scope, scope) as Context.Context<
-      never
-    >
+    const annotations = annotationsOf(this, Context.get(base, CurrentLogAnnotations))
+    return Context.add(
+      Context.add(Context.add(base, Call.Current, new HandlerCall(this)), Scope.Scope, scope),
+      CurrentLogAnnotations,
+      annotations
+    ) as Context.Context<never>
   }
 
   get signal(): AbortSignal {
@@ -424,6 +428,17 @@ export class Exchange {
     if (this.sink.event(message)) return Effect.void
     return Effect.callback<void>((resume) => this.sink.onDrain(() => resume(Effect.void)))
   }
+}
+
+/** What every log of a request carries. The correlation is made when somebody reads it. */
+const annotationsOf = (exchange: Exchange, known: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const own = {
+    get correlation() {
+      return exchange.correlation
+    }
+  }
+  for (const _ in known) return Object.defineProperties({ ...known }, Object.getOwnPropertyDescriptors(own))
+  return own
 }
 
 /** Least severe first. */

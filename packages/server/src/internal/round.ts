@@ -59,6 +59,9 @@ const outsideOfSteps = <A, E, R>(key: string | undefined, effect: Effect.Effect<
     return Effect.die(new Error(`${what} within the step ${JSON.stringify(steps.at(-1))}`))
   })
 
+const changedQuestion =
+  "An input is asked for again: its question is another than in the round before. Take what it shows from a step"
+
 export class Round implements InputRound {
   private readonly host: RoundHost
   private readonly before: RoundState
@@ -93,7 +96,11 @@ export class Round implements InputRound {
       }
       this.asTexts.set(key, text)
       const answer = this.answerTo(key, text)
-      return answer === undefined ? this.wait([key, request]) : Effect.succeed(answer)
+      if (answer !== undefined) return Effect.succeed(answer)
+      const waiting = this.wait([key, request])
+      return Object.hasOwn(this.before.answers, key)
+        ? Effect.andThen(Effect.logWarning(changedQuestion, { input: key }), waiting)
+        : waiting
     })
   }
 

@@ -36,6 +36,9 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Run<Json.Object
     const reply = Tool.isReply(answer) ? answer : undefined
     const output = reply === undefined ? answer : reply.output
     if (encode === undefined) {
+      if (typeof output === "string") {
+        return Effect.succeed({ members: `"content":${textBlock(output)}`, meta: undefined })
+      }
       const blocks = reply?.content ?? output as ReadonlyArray<Content.Block>
       return Effect.map(encodeBlocks(blocks), (content) => ({ members: `"content":${content}`, meta: reply?.meta }))
     }
