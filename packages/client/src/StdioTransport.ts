@@ -34,6 +34,7 @@ import * as Layer from "effect/Layer"
 import type * as PlatformError from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
@@ -87,10 +88,11 @@ export interface Options {
    */
   readonly closeWait?: Duration.Input | undefined
   /**
-   * Hears what the server writes to its standard error, as it arrives. The last 16 KiB are kept either way and given
-   * with `ConnectionClosed`. Default: nothing hears it.
+   * What hears what the server writes to its standard error, as it arrives: a handler, or a queue, whose stream is
+   * `Stream.fromQueue`; a queue that is full holds the server up. The last 16 KiB are kept either way and given with
+   * `ConnectionClosed`. Default: nothing hears it.
    */
-  readonly stderr?: ((text: string) => Effect.Effect<unknown>) | undefined
+  readonly stderr?: ((text: string) => Effect.Effect<unknown>) | Queue.Enqueue<string> | undefined
   /**
    * Starts the server again when it ends by itself, after a wait that grows (`Subscription.Reconnect`, in real time). The
    * calls that waited have failed, and so do those that come before it runs again, as not sent; listen streams have to be
@@ -289,8 +291,11 @@ const inRealTime = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.provideServ
 const fork = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.forkScoped(inRealTime(Call.detach(self)))
 
 /** Keeps the end of the standard error, and tells the user's handler, whose failure must not stop the reading. */
-const keep = (tail: Tail, hear: Options["stderr"]) => {
+const keep = (tail: Tail, listener: Options["stderr"]) => {
   const decoder = new TextDecoder()
+  const hear = listener === undefined || typeof listener === "function"
+    ? listener
+    : (text: string) => Queue.offer(listener, text)
   return (chunks: ReadonlyArray<Uint8Array>): Effect.Effect<unknown> => {
     for (const chunk of chunks) tail.push(chunk)
     if (hear === undefined) return Effect.void

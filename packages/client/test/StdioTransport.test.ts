@@ -11,9 +11,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as fs from "node:fs"
 import * as os from "node:os"
@@ -450,6 +453,21 @@ describe("standard error", () => {
 })
 
 describe("what hears standard error", () => {
+  it.live(verifies("STDIO-4@client")("can be a queue, read as a stream"), () =>
+    Effect.gen(function*() {
+      const queue = yield* Queue.bounded<string>(4)
+      const { ask } = yield* spawn({ stderr: queue })
+      const heard = yield* Stream.fromQueue(queue).pipe(
+        Stream.mapAccum(() => "", (all, text) => [all + text, [all + text]] as const),
+        Stream.takeUntil((all) => all.endsWith("end\n")),
+        Stream.runLast,
+        Effect.forkChild
+      )
+      yield* ask("stderr 300000")
+      const all = yield* Fiber.join(heard)
+      expect(Option.getOrThrow(all).length).toBeGreaterThanOrEqual(300_004)
+    }))
+
   it.live("may die: the rest is still read", () =>
     Effect.gen(function*() {
       const { layer, lines } = logging()
@@ -607,12 +625,25 @@ describe("closing", () => {
         Scope.provide(scope)
       )
       const client = yield* McpClient.make().pipe(Effect.provideService(Transport, service))
+      const pid = Number((yield* client.call(Search, { query: "pid" })).titles[0])
+      expect(isAlive(pid)).toBe(true)
       const fiber = yield* Effect.forkChild(failure(client.callResult(Search, { query: "hold" })))
       yield* Effect.sleep("100 millis")
       yield* Scope.close(scope, Exit.void)
       expect((yield* Fiber.join(fiber)).code).toBe("cancelled.maybe_sent")
       expect((yield* failure(client.callResult(Search, { query: "echo" }))).code).toBe("cancelled.not_sent")
-      expect(isAlive(-1)).toBe(true)
+      expect(isAlive(pid)).toBe(false)
+    }))
+
+  it.live(verifies("STDIO-7")("signals reach the whole process group"), () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { client } = yield* spawn({ args: ["--ignore-eof"], closeWait: "300 millis" }).pipe(Scope.provide(scope))
+      const { titles } = yield* client.call(Search, { query: "grandchild" })
+      const pid = Number(titles[0])
+      expect(isAlive(pid)).toBe(true)
+      yield* Scope.close(scope, Exit.void)
+      yield* until(() => !isAlive(pid))
     }))
 
   it.live("a transport built inside a call does not carry it", () =>

@@ -32,6 +32,7 @@ import * as HttpExchange from "@fairlead/client/HttpExchange"
 import type * as HttpTransport from "@fairlead/client/HttpTransport"
 import type * as McpClientError from "@fairlead/client/McpClientError"
 import { Transport } from "@fairlead/protocol/Transport"
+import type * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -116,6 +117,17 @@ export const layer = <R = never>(
   options: Options<R>
 ): Layer.Layer<Transport, McpClientError.McpClientError, Exclude<R, Scope.Scope>> =>
   Layer.effect(Transport, make(options))
+
+/**
+ * The transport as a layer, with options from the program's configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = <R = never>(
+  options: Config.Config<Options<R>>
+): Layer.Layer<Transport, McpClientError.McpClientError | Config.ConfigError, Exclude<R, Scope.Scope>> =>
+  Layer.unwrap(Effect.map(options, (options) => layer(options)))
 
 /**
  * The transport on the program's own dispatcher, for what undici can do beyond {@link Options}: proxies, sockets of a

@@ -5,7 +5,7 @@ import { HttpTransport, McpClient, type McpClientError } from "@fairlead/client"
 import { verifies } from "@fairlead/conformance/verifies"
 import { NodeHttpTransport } from "@fairlead/node"
 import { Call, Transport } from "@fairlead/protocol"
-import { Effect, Exit, Fiber, Layer, type Scope } from "effect"
+import { Config, ConfigProvider, Effect, Exit, Fiber, Layer, type Scope } from "effect"
 import * as fs from "node:fs"
 import * as http from "node:http"
 import * as https from "node:https"
@@ -343,6 +343,37 @@ describe("settings of NodeHttpTransport", () => {
         expect(error.reason).toMatchObject({ _tag: "InvalidConfig", field })
       })
   )
+
+  it.effect("they come from the program's configuration, and are checked as always", () => {
+    const options = Config.all({ url: Config.String("URL"), maxConnections: Config.Int("CONNECTIONS") })
+    const made = (connections: string) =>
+      Layer.build(NodeHttpTransport.layerConfig(options)).pipe(
+        Effect.provide(ConfigProvider.layer(
+          ConfigProvider.fromUnknown({ URL: "http://127.0.0.1/mcp", CONNECTIONS: connections })
+        ))
+      )
+    return Effect.gen(function*() {
+      yield* made("4")
+      expect(yield* Effect.flip(made("0"))).toMatchObject({
+        code: "invalid_config",
+        reason: { field: "maxConnections" }
+      })
+      expect((yield* Effect.flip(made("x")))._tag).toBe("ConfigError")
+    })
+  })
+
+  it("those of the connections are no options of the portable transport", () => {
+    const url = "https://127.0.0.1/mcp"
+    // @ts-expect-error: it has no connections of its own
+    HttpTransport.layer({ url, maxConnections: 4 })
+    // @ts-expect-error
+    HttpTransport.layer({ url, caFile: "ca.pem" })
+    // @ts-expect-error
+    HttpTransport.layer({ url, connectTimeout: "1 second" })
+    // @ts-expect-error
+    HttpTransport.layer({ url, allowAddress: () => true })
+    expect(NodeHttpTransport.layer({ url, maxConnections: 4, connectTimeout: "1 second" })).toBeDefined()
+  })
 
   it.effect("headers over plain http to another machine are refused", () =>
     Effect.gen(function*() {
