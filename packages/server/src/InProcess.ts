@@ -29,7 +29,9 @@ export interface Options {
   readonly services?: Context.Context<never> | undefined
   /** Who the requests are from (`Invocation.Principal`), whatever the context function says. Default: it says. */
   readonly principal?: string | undefined
-  /** The largest answer, in characters; a larger one fails the call with `ResponseTooLarge`. Default: 1 MiB. */
+  /**
+   * The largest answer, in characters; a larger one fails the call with `ResponseTooLarge`. At least 1. Default: 1 MiB.
+   */
   readonly maxResponseLength?: number | undefined
 }
 
@@ -39,7 +41,8 @@ interface Pending {
 }
 
 /**
- * A transport to the endpoint. Closing the layer interrupts what runs.
+ * A transport to the endpoint. Closing the layer interrupts what runs. Fails with `InvalidConfig` for an option that
+ * cannot be used.
  *
  * **Example** (Calling a server in the same process)
  *
@@ -56,12 +59,20 @@ interface Pending {
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<Transport.Transport, never, McpEndpoint> =>
+export const layer = (
+  options: Options = {}
+): Layer.Layer<Transport.Transport, Transport.InvalidConfig, McpEndpoint> =>
   Layer.effect(
     Transport.Transport,
     Effect.gen(function*() {
       const endpoint = yield* McpEndpoint
       const limit = options.maxResponseLength ?? 1024 * 1024
+      if (!Number.isSafeInteger(limit) || limit < 1) {
+        return yield* new Transport.InvalidConfig({
+          field: "maxResponseLength",
+          detail: "it is not an integer of 1 or more"
+        })
+      }
       const pending = new Slots<Pending>()
       // The id of the request that is being handed over: an error without an id is its answer.
       let sending: JsonRpc.RequestId | undefined

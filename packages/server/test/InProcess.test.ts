@@ -160,6 +160,12 @@ describe("the in-process transport", () => {
       assert.deepStrictEqual((yield* result(call("deep"))).result.structuredContent, deep)
     }))
 
+  it.effect.each([0, -1, 1.5, NaN, Infinity])("the limit %d is refused", (maxResponseLength) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(connect(McpServer.tool(Slow, () => Effect.succeed([])), { maxResponseLength }))
+      assert.deepInclude({ ...error }, { _tag: "InvalidConfig", field: "maxResponseLength" })
+    }))
+
   it.effect("an answer over the limit fails its call and no other", () =>
     Effect.gen(function*() {
       const layer = McpServer.tool(Slow, () => Effect.succeed([Content.text("x".repeat(1000))]))

@@ -5,9 +5,10 @@
  * @since 0.1.0
  */
 import * as McpClient from "@fairlead/client/McpClient"
-import type * as McpClientError from "@fairlead/client/McpClientError"
+import * as McpClientError from "@fairlead/client/McpClientError"
 import * as InProcess from "@fairlead/server/InProcess"
 import type { McpEndpoint } from "@fairlead/server/McpEndpoint"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RecordingTransport from "./RecordingTransport.ts"
 import * as Wire from "./Wire.ts"
@@ -62,6 +63,14 @@ export const layer = <A, E, R>(
   R
 > =>
   McpClient.layer(options.client).pipe(
-    Layer.provideMerge(RecordingTransport.layer(Wire.layer(InProcess.layer(options)))),
+    Layer.provideMerge(RecordingTransport.layer(Wire.layer(transport(options)))),
     Layer.provideMerge(endpoint)
+  )
+
+/** A setting that cannot be used is the error of the client, as it is for the transports of its package. */
+const transport = (options: InProcess.Options) =>
+  Layer.catchTag(
+    InProcess.layer(options),
+    "InvalidConfig",
+    (reason) => Layer.effectContext(Effect.fail(McpClientError.make(reason)))
   )

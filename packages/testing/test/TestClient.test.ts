@@ -96,6 +96,12 @@ describe("TestClient.layer", () => {
       )
     ))))
 
+  it.effect("fails with the client's error for a limit that cannot be used", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Layer.build(TestClient.layer(endpoint, { maxResponseLength: 0 })))
+      expect(error).toMatchObject({ code: "invalid_config", reason: { field: "maxResponseLength" } })
+    }))
+
   it("states what it gives, how it fails and what it needs", () => {
     const layer = TestClient.layer(endpoint)
     expectTypeOf<Layer.Success<typeof layer>>().toEqualTypeOf<
