@@ -32,7 +32,8 @@ export interface Object {
 
 /**
  * A number that a double cannot hold, kept as the text it was written in: integers beyond 2^53, decimals of more than
- * about 15 digits, exponents out of range. Only such numbers are kept this way; all others are plain numbers.
+ * about 15 digits, exponents out of range. Only such numbers are kept this way; all others are plain numbers. The
+ * constructor throws a `RangeError` for a text that is no JSON number.
  *
  * @category models
  * @since 0.1.0

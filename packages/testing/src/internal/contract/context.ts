@@ -4,6 +4,7 @@
 import * as Call from "@fairlead/protocol/Call"
 import * as Revision from "@fairlead/protocol/Revision"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import * as ContractServer from "../../ContractServer.ts"
 import type * as RecordingTransport from "../../RecordingTransport.ts"
@@ -14,6 +15,7 @@ import {
   clientOf,
   expectError,
   expectText,
+  freshKey,
   isToolFailed,
   nextCallWorks,
   rawCall,
@@ -50,14 +52,25 @@ const progressCases: ReadonlyArray<Case> = [
     needs: "server",
     run: Effect.fnUntraced(function*({ server }) {
       const client = yield* clientOf(yield* server)
-      const both = yield* Effect.forEach(["a", "b"], (label) => {
-        const { handler, reports } = listen()
-        return client.call(ContractServer.Progress, { count: 20, label }).pipe(
-          Call.withProgress(handler),
-          Effect.map(() => reports.map(({ message }) => message))
-        )
-      }, { concurrency: "unbounded" })
-      equal(both, ["a", "b"].map((label) => range(20).map((i) => `${label} ${i}`)), "the reports")
+      const keys = yield* Effect.replicateEffect(freshKey, 2)
+      const heard = keys.map(listen)
+      const calls = yield* Effect.forEach(keys, (label, i) =>
+        Effect.forkScoped(
+          client.call(ContractServer.Progress, { count: 20, label, key: label }).pipe(
+            Call.withProgress(heard[i]!.handler)
+          ),
+          { startImmediately: true }
+        ))
+      // The first is under way as long as the second reports.
+      for (const i of [1, 0]) {
+        yield* client.call(ContractServer.Release, { key: keys[i]! })
+        yield* Fiber.join(calls[i]!)
+      }
+      equal(
+        heard.map(({ reports }) => reports.map(({ message }) => message)),
+        keys.map((label) => range(20).map((n) => `${label} ${n}`)),
+        "the reports"
+      )
     })
   },
   {
