@@ -6,8 +6,6 @@ import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Readable } from "node:stream"
-import { pipeline } from "node:stream/promises"
 import { fileURLToPath } from "node:url"
 
 /** Where a test server is reached. */
@@ -37,7 +35,16 @@ const answer = async (fetch: Fetch, incoming: IncomingMessage, outgoing: ServerR
   const response = await fetch(request)
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   if (response.body === null) return void outgoing.end()
-  await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), outgoing)
+  const body = response.body.getReader()
+  outgoing.on("close", () => void body.cancel().catch(() => {}))
+  for (let next = await body.read(); !next.done; next = await body.read()) {
+    const { value } = next
+    // Written before the next one is read: what stands before a break is on its way when it comes.
+    await new Promise<void>((resolve, reject) => {
+      outgoing.write(value, (error) => error ? reject(error) : resolve())
+    })
+  }
+  outgoing.end()
 }
 
 /** A function from `Request` to `Response` behind `node:http`. A rejection breaks the connection. */
