@@ -1,3 +1,5 @@
+import type { Link } from "./Links.ts"
+
 /** What a docstring says, split into the parts that search weighs differently. */
 export interface Docstring {
   /** The first paragraph. */
@@ -10,6 +12,10 @@ export interface Docstring {
   readonly code: string
   /** The whole as Markdown, to be read. */
   readonly markdown: string
+  /** What it says about others, in `@see` tags. */
+  readonly links: ReadonlyArray<Link>
+  /** Its `@category`, such as `error handling`. */
+  readonly category: string
   readonly deprecated: boolean
   readonly internal: boolean
 }
@@ -21,11 +27,13 @@ export const empty: Docstring = {
   body: "",
   code: "",
   markdown: "",
+  links: [],
+  category: "",
   deprecated: false,
   internal: false
 }
 
-const skippedTags = new Set(["category", "since", "stability", "module", "packageDocumentation", "public", "hidden"])
+const skippedTags = new Set(["since", "stability", "module", "packageDocumentation", "public", "hidden"])
 
 /** Reads the text of a block comment, as between its `/*` and its end. */
 export const parse = (comment: string): Docstring => {
@@ -47,6 +55,8 @@ export const parse = (comment: string): Docstring => {
     }
   }
   const parts: Array<string> = [plain(description.join("\n").trim())]
+  const links: Array<Link> = []
+  let category = ""
   let deprecated = false
   let internal = false
   for (const { lines, name } of tags) {
@@ -75,7 +85,11 @@ export const parse = (comment: string): Docstring => {
       case "example":
         parts.push(text.includes("```") ? `**Example** ${text}` : `**Example**\n\n\`\`\`ts\n${text}\n\`\`\``)
         break
+      case "category":
+        category = text
+        break
       case "see":
+        links.push(...linksOf(lines.join(" ")))
         parts.push(`See: ${text}`)
         break
       default:
@@ -85,7 +99,13 @@ export const parse = (comment: string): Docstring => {
     }
   }
   const markdown = parts.filter((part) => part.length > 0).join("\n\n")
-  return { ...split(markdown), markdown, deprecated, internal }
+  return { ...split(markdown), markdown, links, category, deprecated, internal }
+}
+
+// `{@link flow} for composing functions`: the words are about `flow`.
+const linksOf = (text: string): ReadonlyArray<Link> => {
+  const link = /^\s*\{@link(?:code|plain)?\s+([\w$.]+)[^}]*\}\s*(?:[-:–]\s*)?(.*)$/.exec(text)
+  return link === null || link[2] === "" ? [] : [{ target: link[1]!, text: plain(link[2]!) }]
 }
 
 /** Joins the docstrings of several declarations of one name, as of overloads, saying each thing once. */
@@ -103,6 +123,8 @@ export const merge = (docs: ReadonlyArray<Docstring>): Docstring => {
     body: join("body"),
     code: join("code"),
     markdown: join("markdown"),
+    links: distinct.flatMap((doc) => doc.links),
+    category: distinct[0]!.category,
     deprecated: distinct.every((doc) => doc.deprecated),
     internal: distinct.some((doc) => doc.internal)
   }
@@ -128,6 +150,9 @@ const split = (markdown: string): Pick<Docstring, "summary" | "usage" | "body" |
   let summary = ""
   let section = ""
   for (const paragraph of paragraphs) {
+    if (paragraph.startsWith("See: ")) {
+      continue
+    }
     const heading = /^\*\*([^*]+)\*\*(?:\s*\(([^)]*)\))?/.exec(paragraph)
     if (heading !== null) {
       section = heading[1]!

@@ -2,6 +2,8 @@ import * as Path from "node:path"
 import * as Docstring from "./Docstring.ts"
 import * as EntryPoints from "./EntryPoints.ts"
 import type { Installed } from "./Installed.ts"
+import type { Linking } from "./Links.ts"
+import * as Links from "./Links.ts"
 import * as Markdown from "./Markdown.ts"
 import { messageOf, type PageKind } from "./Model.ts"
 import { type Exported, type Module, Modules } from "./Modules.ts"
@@ -21,6 +23,8 @@ export interface PageDraft {
   /** Nothing to search for, but to be listed or read. */
   readonly hidden: boolean
   readonly deprecated: boolean
+  /** How many pages of the package mention it in code. */
+  readonly mentions: number
 }
 
 /** The texts of a page that are searched. */
@@ -32,6 +36,8 @@ export interface Fields {
   /** What the module, and the class of a member, are about. */
   readonly context: string
   readonly code: string
+  /** What other pages say of it where they link to it. */
+  readonly links: string
 }
 
 /** What is said about a page in lists. */
@@ -84,8 +90,12 @@ export function* extract(installed: Installed): Generator<void, Extracted> {
   problems.push(...modules.problems)
   const namespaces = new Map(modules.modules.map((module) => [module.specifier, module]))
   let count = 0
+  const linking: Array<Linking> = []
   for (const entry of exported) {
-    exportPages(installed, entry, namespaces.get(entry.module)).forEach(add)
+    const [page, ...members] = exportPages(installed, entry, namespaces.get(entry.module))
+    add(page)
+    members.forEach(add)
+    linking.push({ page, module: entry.module, links: entry.doc.links })
     if (++count % 50 === 0) {
       yield
     }
@@ -93,7 +103,12 @@ export function* extract(installed: Installed): Generator<void, Extracted> {
   for (const module of modules.modules) {
     add(modulePage(installed, module, exported))
   }
-  return { pages: [...pages.values()], problems, sources }
+  const byNamespace = new Map(
+    modules.modules.flatMap(({ namespace, specifier }) =>
+      namespace === undefined ? [] : [[namespace, specifier] as const]
+    )
+  )
+  return { pages: Links.resolve(pages, linking, byNamespace), problems, sources }
 }
 
 const documentDirectories = new Set(["docs", "doc", "documentation", "guides", "guide", "ai-docs", "examples", "man"])
@@ -148,10 +163,11 @@ const wholePage = (
   title,
   kind,
   card: { summary: installed.manifest.description },
-  fields: { name: "", module: "", summary: "", body: "", context: "", code: "" },
+  fields: { name: "", module: "", summary: "", body: "", context: "", code: "", links: "" },
   text,
   hidden: true,
-  deprecated: false
+  deprecated: false,
+  mentions: 0
 })
 
 const markdownPages = (installed: Installed, file: string, source: string): ReadonlyArray<PageDraft> => {
@@ -175,11 +191,13 @@ const markdownPages = (installed: Installed, file: string, source: string): Read
         summary,
         body: paragraphs.slice(1).join("\n"),
         context: "",
-        code
+        code,
+        links: ""
       },
       text: section.text,
       hidden: false,
-      deprecated: false
+      deprecated: false,
+      mentions: 0
     }
   })
   return [whole, ...pages]
@@ -205,11 +223,13 @@ const examplePages = (installed: Installed, file: string, source: string): Reado
       summary: `${doc.summary}\n${doc.usage}`,
       body: `${doc.body}\n${comments.join("\n")}`,
       context: "",
-      code: source.slice(comment[0].length)
+      code: source.slice(comment[0].length),
+      links: ""
     },
     text: `# ${title ?? file}\n\n\`\`\`ts\n${source.trim()}\n\`\`\``,
     hidden: false,
-    deprecated: false
+    deprecated: false,
+    mentions: 0
   }]
 }
 
@@ -217,7 +237,7 @@ const exportPages = (
   installed: Installed,
   exported: Exported,
   module: Module | undefined
-): ReadonlyArray<PageDraft> => {
+): readonly [PageDraft, ...ReadonlyArray<PageDraft>] => {
   const id = `${exported.module}#${exported.name}`
   const title = module?.namespace === undefined ? exported.name : `${module.namespace}.${exported.name}`
   const signature = exported.declarations.map((declaration) => declaration.signature).join("\n")
@@ -228,7 +248,7 @@ const exportPages = (
   members.forEach((member) => byName.set(member.name, [...(byName.get(member.name) ?? []), member]))
   const { doc } = exported
   const about = firstSentence(module?.doc.summary ?? "")
-  const pages: Array<PageDraft> = [{
+  const pages: [PageDraft, ...Array<PageDraft>] = [{
     id,
     title,
     kind: "export",
@@ -241,8 +261,9 @@ const exportPages = (
       module: `${installed.label} ${exported.module} ${module?.namespace ?? ""}`,
       summary: `${doc.summary}\n${doc.usage}`,
       body: doc.body,
-      context: about,
-      code: `${signature}\n${doc.code}`
+      context: `${about} ${doc.category}`,
+      code: `${signature}\n${doc.code}`,
+      links: ""
     },
     text: [
       heading(title, kind, exported.module, installed),
@@ -251,7 +272,8 @@ const exportPages = (
       memberList(exported.inherited.length > 0 ? "Members, with those inherited" : "Members", id, byName)
     ].filter((part) => part !== "").join("\n\n"),
     hidden: false,
-    deprecated: doc.deprecated
+    deprecated: doc.deprecated,
+    mentions: 0
   }]
   for (const [name, overloads] of byName) {
     const memberDoc = Docstring.merge(overloads.map((member) => member.doc))
@@ -270,7 +292,8 @@ const exportPages = (
         summary: `${memberDoc.summary}\n${memberDoc.usage}`,
         body: memberDoc.body,
         context: `${firstSentence(doc.summary)} ${about}`,
-        code: `${memberSignature}\n${memberDoc.code}`
+        code: `${memberSignature}\n${memberDoc.code}`,
+        links: ""
       },
       text: [
         heading(`${exported.name}.${name}`, `member of ${exported.name}`, exported.module, installed),
@@ -278,7 +301,8 @@ const exportPages = (
         memberDoc.markdown
       ].filter((part) => part !== "").join("\n\n"),
       hidden: false,
-      deprecated: memberDoc.deprecated
+      deprecated: memberDoc.deprecated,
+      mentions: 0
     })
   }
   return pages
@@ -306,7 +330,8 @@ const modulePage = (installed: Installed, module: Module, exported: ReadonlyArra
       summary,
       body: module.doc.body,
       context: "",
-      code: module.doc.code
+      code: module.doc.code,
+      links: ""
     },
     text: [
       heading(title, "module", module.specifier, installed),
@@ -314,7 +339,8 @@ const modulePage = (installed: Installed, module: Module, exported: ReadonlyArra
       list.length === 0 ? "" : `Exports:\n\n${list.join("\n")}`
     ].filter((part) => part !== "").join("\n\n"),
     hidden: summary === "",
-    deprecated: false
+    deprecated: false,
+    mentions: 0
   }
 }
 

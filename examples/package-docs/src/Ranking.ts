@@ -262,8 +262,10 @@ const packagePrior = ({ direct, nested, segment }: Source): number =>
   (1 + weights.size * Math.log10(1 + segment.info.pages))
 
 const pagePrior = (segment: Segment.Segment, page: number): number =>
+  (1 + weights.mentioned * segment.mentions[page]! / 16) *
   (Segment.isDeprecated(segment, page) ? weights.deprecated : 1) *
   (Segment.isMember(segment, page) ? weights.member : 1) *
+  (Segment.isSetting(segment, page) ? weights.setting : 1) *
   (Segment.isModule(segment, page) ? weights.module : 1) *
   (Segment.isType(segment, page) ? weights.type : 1) *
   (Segment.kindOf(segment, page) === "export" ? 1 : weights.document)

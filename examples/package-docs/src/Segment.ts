@@ -6,7 +6,7 @@ import { terms } from "./Terms.ts"
 import { weights } from "./Weights.ts"
 
 /** Raised by every change of what is stored, or of how texts are made into terms or weighed. */
-const format = 9
+const format = 10
 const magic = 0x46504431
 
 /** What is known of a package without looking at its pages. */
@@ -45,6 +45,8 @@ export interface Segment {
   /** Where the card and the text of each page begin, from the start of the file. */
   readonly cards: Uint32Array
   readonly texts: Uint32Array
+  /** How often other pages mention each, as a logarithm: 16 for each doubling. */
+  readonly mentions: Uint8Array
   /** A checksum of each page's text. */
   readonly checksums: Uint32Array
   /** Tells whether the file still is the one that was loaded. */
@@ -120,8 +122,9 @@ const deprecatedFlag = 8
 const memberFlag = 16
 const typeFlag = 32
 const moduleFlag = 64
+const settingFlag = 128
 
-const fields: ReadonlyArray<keyof Fields> = ["name", "module", "summary", "body", "context", "code"]
+const fields: ReadonlyArray<keyof Fields> = ["name", "module", "summary", "body", "context", "code", "links"]
 
 /** The kind of a page. */
 export const kindOf = (segment: Segment, page: number): PageKind => kinds[segment.flags[page]! & 3]!
@@ -135,6 +138,8 @@ export const isType = (segment: Segment, page: number): boolean => (segment.flag
 export const isModule = (segment: Segment, page: number): boolean => (segment.flags[page]! & moduleFlag) !== 0
 /** The page is about a member of an export. */
 export const isMember = (segment: Segment, page: number): boolean => (segment.flags[page]! & memberFlag) !== 0
+/** The page is about a member of an interface of options, which comes up when its function does. */
+export const isSetting = (segment: Segment, page: number): boolean => (segment.flags[page]! & settingFlag) !== 0
 
 // Makes the postings of pages: for each term the pages it is in, and how much it weighs there.
 const postings = (
@@ -222,6 +227,7 @@ export const encode = (installed: Installed, extracted: Extracted): Buffer => {
       (page.kind === "export" && page.card.export === undefined
         ? page.id.includes("#") ? memberFlag : moduleFlag
         : 0) |
+      (/#.*(?:Config|Constraints|Options|Settings)\.\w+$/.test(page.id) ? settingFlag : 0) |
       (/^(?:interface|type|namespace|, )+$/.test(page.card.export?.kind ?? "") ? typeFlag : 0)
   )
   const cards = pack(pages.map((page) => Buffer.from(JSON.stringify(cut(page.card)))))
@@ -238,7 +244,8 @@ export const encode = (installed: Installed, extracted: Extracted): Buffer => {
     bytesOf(counts),
     bytesOf(cards.starts),
     bytesOf(texts.starts),
-    bytesOf(Uint32Array.from(pageTexts, (text) => crc32(text)))
+    bytesOf(Uint32Array.from(pageTexts, (text) => crc32(text))),
+    Uint8Array.from(pages, ({ mentions }) => Math.min(255, Math.round(16 * Math.log2(1 + mentions))))
   ]
   const body = join(sections)
   const header = Buffer.alloc(headerLength)
@@ -298,6 +305,7 @@ export const decode = (body: Buffer, header: NonNullable<ReturnType<typeof parse
     cards: shift(words(sections[11]!), header.cardsStart),
     texts: shift(words(sections[12]!), header.textsStart),
     checksums: words(sections[13]!),
+    mentions: sections[14]!,
     stamp: header.stamp
   }
 }

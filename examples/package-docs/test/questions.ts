@@ -1,3 +1,4 @@
+import { fresh } from "./fresh.ts"
 import { heldOut } from "./heldOut.ts"
 import { ask, type Question } from "./Question.ts"
 
@@ -335,8 +336,9 @@ const tuned: ReadonlyArray<Question> = [
   ask("MCP client show progress of a long tool call", [`${client}# RequestOptions RequestOptions.onprogress`])
 ]
 
-/** What people ask about the packages of this repository; the last fifteen were held out while the ranking was tuned. */
+/** What people ask about the packages of this repository. Those held out were not asked while the ranking was tuned. */
 export const questions: ReadonlyArray<Question> = [
   ...tuned,
-  ...heldOut.map((question) => ({ ...question, heldOut: true }))
+  ...fresh.filter((_, i) => i % 2 === 0),
+  ...[...fresh.filter((_, i) => i % 2 === 1), ...heldOut].map((question) => ({ ...question, heldOut: true }))
 ]

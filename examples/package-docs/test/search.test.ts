@@ -78,4 +78,27 @@ describe("search", () => {
         { name: "many", version: "1.0.0", description: "", direct: false, pages: 200, exports: 200 }
       ])
     })))
+
+  it.live("what a page says of another is about the other, and what others use comes first", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { start } = yield* project({
+        "node_modules/walks/package.json": JSON.stringify({ name: "walks", version: "1.0.0", types: "./index.d.ts" }),
+        "node_modules/walks/index.d.ts": `export * as Walk from "./Walk.js"\n`,
+        "node_modules/walks/Walk.d.ts": [
+          "/** Goes.\n * @see {@link stroll} for ambling leisurely\n */\nexport declare function go(): void;",
+          "/** Moves.\n */\nexport declare function stroll(): void;",
+          "/** Paints a fence. */\nexport declare function daub(): void;",
+          "/** Paints a fence. */\nexport declare function wash(): void;",
+          "/** Rests.\n * @example\n * Walk.wash()\n */\nexport declare function rest(): void;"
+        ].join("\n")
+      })
+      yield* start(Effect.gen(function*() {
+        const docs = yield* PackageDocs
+        const names = (query: string) =>
+          Effect.map(docs.search(query, 5), (hits) => hits.map(({ page }) => page.split("#Walk.")[1]))
+        expect(yield* names("ambling leisurely")).toEqual(["stroll"])
+        expect(yield* names("paint the fence")).toEqual(["wash", "daub"])
+        expect((yield* docs.read("walks#Walk.go")).text).toContain("ambling leisurely")
+      }))
+    })))
 })
