@@ -83,7 +83,7 @@ export interface InputRequest {
  * **Example** (Going on in the same process)
  *
  * ```ts
- * import type { McpClient } from "@fairlead/client"
+ * import { InputHandlers, type McpClient } from "@fairlead/client"
  * import { Tool } from "@fairlead/protocol"
  * import { Effect } from "effect"
  *
@@ -92,7 +92,7 @@ export interface InputRequest {
  * export const deploy = (client: McpClient.Client) =>
  *   client.call(Deploy, {}).pipe(
  *     Effect.catchTag("InputRequired", (paused) =>
- *       paused.resume({ confirm: { action: "accept", content: { sure: true } } }))
+ *       paused.resume({ confirm: InputHandlers.accept({ sure: true }) }))
  *   )
  * ```
  *

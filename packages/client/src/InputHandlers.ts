@@ -98,13 +98,14 @@ export interface SamplingRequest extends InputRequest.Sampling {
 }
 
 /**
- * What a user did: accepted, with the content of a form, declined, or dismissed.
+ * What a user did: accepted, with the content of a form, declined, or dismissed. It is a response of
+ * `McpClient.resume` too.
  *
  * @category models
  * @since 0.1.0
  */
 export type Elicited =
-  | { readonly action: "accept"; readonly content?: Json.Object | undefined }
+  | { readonly action: "accept"; readonly content?: Json.Object }
   | { readonly action: "decline" }
   | { readonly action: "cancel" }
 

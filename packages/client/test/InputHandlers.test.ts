@@ -706,7 +706,7 @@ describe("by hand", () => {
         const last: Effect.Effect<
           CallEnding.Succeeded<string> | CallEnding.ToolFailed<never>,
           McpClientError.McpClientError | typeof second
-        > = second.resume({ b: { action: "decline" } })
+        > = second.resume({ b: InputHandlers.decline })
         expect(yield* last).toMatchObject({ _tag: "Succeeded", output: "done!" })
         expect(requests.map(sent)).toEqual([
           { name: "suffixed", arguments: {} },
