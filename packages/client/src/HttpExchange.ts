@@ -209,6 +209,10 @@ export const reader = (outgoing: Outgoing, head: Head, limits: Limits): Result.R
   const mediaType = mediaTypeOf(contentType)
   if (mediaType === "text/event-stream") return Result.succeed(eventReader(outgoing, head, limits))
   if (contentType !== undefined && !isJsonType(mediaType)) {
+    const length = Number(head.header("content-length"))
+    if (!isOk(head) && mediaType === "text/plain" && length > 0 && length <= maxTextBytes) {
+      return Result.succeed(textReader(head, length))
+    }
     return Result.fail(
       isOk(head) ? malformed("the media type is neither JSON nor an event stream") : rejected(head)
     )
@@ -242,9 +246,13 @@ export const redirect = ({ header, status }: Head, from: URL): URL | undefined =
 
 const isOk = ({ status }: Head): boolean => status >= 200 && status < 300
 
-const rejected = ({ header, status }: Head): Failure =>
+/** The longest text of a refusal that is read: one sentence says why. */
+const maxTextBytes = 1024
+
+const rejected = ({ header, status }: Head, text?: string): Failure =>
   new HttpStatus({
     status,
+    text,
     wwwAuthenticate: status === 401 || status === 403 ? header("www-authenticate") : undefined,
     retryAfter: header("retry-after"),
     location: status >= 300 && status < 400 ? header("location") : undefined
@@ -273,6 +281,23 @@ const messageReader = (outgoing: Outgoing, head: Head, limit: number): Reader =>
       if (answer.success !== undefined) return Result.succeed(incoming(answer.success, head))
       return Result.fail(isOk(head) ? malformed("the body is not a JSON-RPC message") : rejected(head))
     },
+    skipped: () => 0
+  }
+}
+
+/** A refusal with a short text. */
+const textReader = (head: Head, length: number): Reader => {
+  const chunks: Array<Uint8Array> = []
+  let received = 0
+  const end = (): Outcome =>
+    Result.fail(rejected(head, received > length ? undefined : decodeUtf8(concat(chunks, received))))
+  return {
+    feed: (bytes) => {
+      received += bytes.length
+      chunks.push(bytes)
+      return received < length ? undefined : end()
+    },
+    end,
     skipped: () => 0
   }
 }

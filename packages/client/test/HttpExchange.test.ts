@@ -118,6 +118,15 @@ describe("HttpExchange", () => {
       status: 401,
       wwwAuthenticate: "Bearer"
     }],
+    [403, { "content-type": "text/plain; charset=utf-8", "content-length": "8" }, "Not you.", {
+      _tag: "HttpStatus",
+      status: 403,
+      text: "Not you."
+    }],
+    [403, { "content-type": "text/plain", "content-length": "5" }, "Not", { _tag: "HttpStatus", text: "Not" }],
+    [403, { "content-type": "text/plain", "content-length": "3" }, "Not you.", { _tag: "HttpStatus", text: undefined }],
+    [403, { "content-type": "text/plain", "content-length": "2000" }, "", { _tag: "HttpStatus", text: undefined }],
+    [403, { "content-type": "text/html", "content-length": "3" }, "<p>", { _tag: "HttpStatus", text: undefined }],
     [307, { location: "https://example.com/" }, "", {
       _tag: "HttpStatus",
       status: 307,

@@ -158,6 +158,8 @@ export class TooManyPendingCalls extends Data.TaggedError("TooManyPendingCalls")
  */
 export class HttpStatus extends Data.TaggedError("HttpStatus")<{
   readonly status: number
+  /** What the server says, for people: never part of the message. */
+  readonly text?: string | undefined
   /** The `www-authenticate` header of a 401 or 403. */
   readonly wwwAuthenticate?: string | undefined
   /** The `retry-after` header. */

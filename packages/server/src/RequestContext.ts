@@ -26,8 +26,8 @@ export interface RequestInfo {
 }
 
 /**
- * Turns a request away: over HTTP with a status, headers and a short text, elsewhere with a JSON-RPC error that says the
- * same. The text goes to the client: put nothing secret in it.
+ * Turns a request away: over HTTP with a status, headers and a short text, elsewhere with a JSON-RPC error that has the
+ * text, and the status as `data.status`. The text goes to the client: put nothing secret in it.
  *
  * **Example** (Refusing a request without a tenant)
  *

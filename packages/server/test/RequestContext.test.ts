@@ -342,6 +342,7 @@ describe("the context function of a channel", () => {
       receive(JSON.stringify(call("who", {}, { id: "a", meta: { [Call.metaKeys.correlation]: "c-1" } })))
       const [answer] = messages()
       assert.deepStrictEqual([answer.id, answer.error.message], ["a", "Say which tenant you are"])
+      assert.deepStrictEqual(answer.error.data, { status: 401 })
       assert.deepStrictEqual([seen[0]?.transport, seen[0]?.method, seen[0]?.url], ["test", undefined, undefined])
       assert.strictEqual(seen[0]?.correlation, "c-1")
       assert.isUndefined(seen[0]?.header("x-tenant"))

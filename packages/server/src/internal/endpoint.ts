@@ -305,6 +305,8 @@ const refuse = ({ headers = {}, message, status }: Refused): Effect.Effect<never
     new RpcError({
       code: Revision.codes.internalError,
       message,
+      // Over HTTP the status line says it.
+      data: { status },
       status,
       plainHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
     })
