@@ -33,9 +33,7 @@ import type * as Messages from "@fairlead/protocol/Messages"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Formatter from "effect/Formatter"
-import type * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
+import * as Layer from "effect/Layer"
 import { fromEffect } from "./internal/logging.ts"
 
 /**
@@ -149,8 +147,11 @@ export const log = (
  * @category layers
  * @since 0.1.0
  */
-export const layerLogger: Layer.Layer<never> = Logger.layer([
-  Logger.make(({ fiber, logLevel, message }) => {
+export const layerLogger: Layer.Layer<never> = Layer.unwrap(Effect.promise(async () => {
+  // Every server imports this module, and few need the loggers and all that they import.
+  const Formatter = await import("effect/Formatter")
+  const Logger = await import("effect/Logger")
+  const logger = Logger.make(({ fiber, logLevel, message }) => {
     const invocation = Context.getOrUndefined(fiber.context, Invocation)
     if (invocation === undefined) return
     const parts = Array.isArray(message) ? message : [message]
@@ -161,7 +162,8 @@ export const layerLogger: Layer.Layer<never> = Logger.layer([
       Effect.ensuring(invocation.log(fromEffect(logLevel), text), Effect.sync(() => waiting.delete(invocation)))
     )
   })
-], { mergeWithExisting: true })
+  return Logger.layer([logger], { mergeWithExisting: true })
+}))
 
 /** Requests whose client does not read: a logger cannot wait for it, so what is logged meanwhile is left out. */
 const waiting = new WeakSet<Invocation["Service"]>()

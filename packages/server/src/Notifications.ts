@@ -8,9 +8,7 @@ import type * as Json from "@fairlead/protocol/Json"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type { Kind } from "./McpServer.ts"
 
 /**
@@ -50,15 +48,16 @@ export class Notifications extends Context.Service<Notifications, {
 export const layerMemory: Layer.Layer<Notifications> = Layer.effect(
   Notifications,
   Effect.gen(function*() {
+    // Every server imports this module, and few have several endpoints in one process.
+    const PubSub = yield* Effect.promise(() => import("effect/PubSub"))
     const changes = yield* PubSub.bounded<Change>(1024)
     return Notifications.of({
       publish: (change) => Effect.asVoid(PubSub.publish(changes, change)),
       subscribe: (listener) =>
         Effect.gen(function*() {
           const subscription = yield* PubSub.subscribe(changes)
-          yield* Effect.forkScoped(
-            Stream.runForEach(Stream.fromSubscription(subscription), (change) => guarded(listener(change)))
-          )
+          const next = Effect.flatMap(PubSub.take(subscription), (change) => guarded(listener(change)))
+          yield* Effect.forkScoped(Effect.forever(next))
         })
     })
   })

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import * as Http from "node:http"
-import * as Https from "node:https"
+import type * as Https from "node:https"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import type { HttpOptions } from "../NodeMcpEndpoint.ts"
@@ -104,7 +104,8 @@ const createServer = (
     ? Effect.succeed(Http.createServer(arrival))
     : Effect.catch(
       Effect.try({
-        try: () => Https.createServer({ ...tls, ...arrival }),
+        // Loaded where it is used: it makes the start slower.
+        try: () => process.getBuiltinModule("node:https").createServer({ ...tls, ...arrival }),
         catch: () => undefined
       }),
       () => configFailure("tls", "the certificate or the key is not valid")
