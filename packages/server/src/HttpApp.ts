@@ -12,7 +12,7 @@ import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import type { HttpExchange, HttpResponder } from "./Front.ts"
+import type { HttpExchange, HttpRead, HttpResponder } from "./Front.ts"
 import { breakOff, readBody } from "./internal/readBody.ts"
 import { McpEndpoint } from "./McpEndpoint.ts"
 
@@ -69,14 +69,15 @@ const answer = (
   })
   if (admission._tag === "Refuse") return Effect.succeed(whole(admission.status, admission.headers, admission.body))
   return Effect.callback<HttpServerResponse.HttpServerResponse>((resume) => {
-    let disconnect: (() => void) | undefined = undefined
+    let served: Answer | undefined
     let isGone = false
     const stopReading = readBody(request.source, admission.maxBodyBytes, (body) => {
       switch (body._tag) {
         case "Body":
-          disconnect = serve(request.source, (responder) => admission.serve(body.bytes, responder), resume)
+          served = new Answer(request.source, resume)
+          served.serve(admission, body.bytes)
           // What the handler did at once may have made the client go away.
-          return isGone ? disconnect() : undefined
+          return isGone ? served.disconnect() : undefined
         case "TooLarge": {
           admission.abandon()
           const { body: text, headers, status } = admission.tooLarge
@@ -93,8 +94,8 @@ const answer = (
     return Effect.sync(() => {
       isGone = true
       stopReading()
-      if (disconnect === undefined) admission.abandon()
-      else disconnect()
+      if (served === undefined) admission.abandon()
+      else served.disconnect()
     })
   })
 }
@@ -126,71 +127,88 @@ const emptyOf = (headers: Readonly<Record<string, string>>): HttpServerResponse.
 const encoder = new TextEncoder()
 
 /** The answer of an exchange as a response: whole, or a stream that is pulled as fast as the client reads. */
-const serve = (
-  source: object,
-  begin: (responder: HttpResponder) => HttpExchange,
-  resume: (response: Effect.Effect<HttpServerResponse.HttpServerResponse>) => void
-): () => void => {
-  let exchange: HttpExchange | undefined = undefined
-  let waiting = ""
-  let ended = false
-  let drained: (() => void) | undefined = undefined
-  let pull: ((chunk: Effect.Effect<readonly [Uint8Array], Cause.Done>) => void) | undefined = undefined
+class Answer implements HttpResponder {
+  private readonly source: object
+  private readonly resume: (response: Effect.Effect<HttpServerResponse.HttpServerResponse>) => void
+  private exchange: HttpExchange | undefined = undefined
+  private waiting = ""
+  private ended = false
+  private drained: (() => void) | undefined = undefined
+  private pull: ((chunk: Effect.Effect<readonly [Uint8Array], Cause.Done>) => void) | undefined = undefined
 
-  const take = (): Effect.Effect<readonly [Uint8Array], Cause.Done> => {
-    const chunk = encoder.encode(waiting)
-    waiting = ""
+  constructor(source: object, resume: (response: Effect.Effect<HttpServerResponse.HttpServerResponse>) => void) {
+    this.source = source
+    this.resume = resume
+  }
+
+  serve(admission: HttpRead, body: Uint8Array): void {
+    this.exchange = admission.serve(body, this)
+  }
+
+  disconnect(): void {
+    this.exchange?.disconnect()
+  }
+
+  respond(status: number, headers: Readonly<Record<string, string>>, body: string): void {
+    this.resume(Effect.succeed(whole(status, headers, body)))
+  }
+
+  open(status: number, headers: Readonly<Record<string, string>>): void {
+    const body = Stream.fromPull(Effect.succeed(this.nextChunk)).pipe(
+      Stream.ensuring(Effect.sync(() => this.disconnect()))
+    )
+    this.resume(Effect.succeed(HttpServerResponse.stream(body, {
+      status,
+      headers,
+      contentType: headers["content-type"]
+    })))
+  }
+
+  write(chunk: string): boolean {
+    this.offer(chunk)
+    return this.waiting === ""
+  }
+
+  onDrain(resume: () => void): void {
+    this.drained = resume
+  }
+
+  abort(): void {
+    this.ended = true
+    this.waiting = ""
+    this.pull?.(Cause.done())
+    breakOff(this.source)
+  }
+
+  end(chunk: string): void {
+    this.ended = true
+    this.offer(chunk)
+    this.pull?.(Cause.done())
+  }
+
+  private get nextChunk(): Effect.Effect<readonly [Uint8Array], Cause.Done> {
+    return Effect.callback((resume) => {
+      // A pull says that the chunk before was accepted.
+      const resumeWriter = this.drained
+      this.drained = undefined
+      resumeWriter?.()
+      if (this.waiting !== "") return resume(this.take())
+      if (this.ended) return resume(Cause.done())
+      this.pull = resume
+    })
+  }
+
+  private take(): Effect.Effect<readonly [Uint8Array]> {
+    const chunk = encoder.encode(this.waiting)
+    this.waiting = ""
     return Effect.succeed([chunk] as const)
   }
 
-  const offer = (chunk: string) => {
-    waiting += chunk
-    if (pull === undefined || waiting === "") return
-    const resumePull = pull
-    pull = undefined
-    resumePull(take())
+  private offer(chunk: string): void {
+    this.waiting += chunk
+    if (this.pull === undefined || this.waiting === "") return
+    const resume = this.pull
+    this.pull = undefined
+    resume(this.take())
   }
-
-  const nextChunk = Effect.callback<readonly [Uint8Array], Cause.Done>((resumePull) => {
-    // A pull says that the chunk before was accepted.
-    const resumeWriter = drained
-    drained = undefined
-    resumeWriter?.()
-    if (waiting !== "") return resumePull(take())
-    if (ended) return resumePull(Cause.done())
-    pull = resumePull
-  })
-
-  exchange = begin({
-    respond: (status, headers, body) => resume(Effect.succeed(whole(status, headers, body))),
-    open: (status, headers) => {
-      const body = Stream.fromPull(Effect.succeed(nextChunk)).pipe(
-        Stream.ensuring(Effect.sync(() => exchange?.disconnect()))
-      )
-      resume(Effect.succeed(HttpServerResponse.stream(body, {
-        status,
-        headers,
-        contentType: headers["content-type"]
-      })))
-    },
-    write: (chunk) => {
-      offer(chunk)
-      return waiting === ""
-    },
-    onDrain: (callback) => {
-      drained = callback
-    },
-    abort: () => {
-      ended = true
-      waiting = ""
-      if (pull !== undefined) pull(Cause.done())
-      breakOff(source)
-    },
-    end: (chunk) => {
-      ended = true
-      offer(chunk)
-      if (pull !== undefined) pull(Cause.done())
-    }
-  })
-  return () => exchange?.disconnect()
 }

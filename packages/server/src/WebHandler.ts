@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import type { HttpExchange, HttpRead, HttpRefusal } from "./Front.ts"
+import type { HttpExchange, HttpRead, HttpRefusal, HttpResponder } from "./Front.ts"
 import { readWeb } from "./internal/readBody.ts"
 import { McpEndpoint } from "./McpEndpoint.ts"
 
@@ -114,65 +114,93 @@ class Made extends Context.Service<Made, WebHandler>()("@fairlead/server/WebHand
 const encoder = new TextEncoder()
 
 const serve = (admission: HttpRead, body: Uint8Array, signal: AbortSignal): Promise<Response> =>
-  new Promise((resolve) => {
-    let controller: ReadableStreamDefaultController<Uint8Array> | undefined = undefined
-    let drained: (() => void) | undefined = undefined
-    let exchange: HttpExchange | undefined = undefined
+  new Promise((resolve) => new Answer(resolve, signal).serve(admission, body))
 
-    const onAbort = () => {
-      exchange?.disconnect()
-      resolve(new Response(null, { status: 400 }))
-      // Whoever still holds the stream waits for nothing.
-      controller?.error(signal.reason)
-      controller = undefined
-    }
-    const over = () => signal.removeEventListener("abort", onAbort)
+/** The answer of an exchange as a response. */
+class Answer implements HttpResponder {
+  private readonly resolve: (response: Response) => void
+  private readonly signal: AbortSignal
+  private controller: ReadableStreamDefaultController<Uint8Array> | undefined = undefined
+  private drained: (() => void) | undefined = undefined
+  private exchange: HttpExchange | undefined = undefined
+  private isOver = false
+  private stopListening: (() => void) | undefined = undefined
 
-    const enqueue = (chunk: string) => {
-      if (chunk !== "") controller?.enqueue(encoder.encode(chunk))
-    }
+  constructor(resolve: (response: Response) => void, signal: AbortSignal) {
+    this.resolve = resolve
+    this.signal = signal
+  }
 
-    exchange = admission.serve(body, {
-      respond: (status, headers, text) => {
-        over()
-        resolve(new Response(text === "" ? null : text, { status, headers }))
+  serve(admission: HttpRead, body: Uint8Array): void {
+    const { signal } = this
+    this.exchange = admission.serve(body, this)
+    if (signal.aborted) return this.onAbort()
+    // Most answers are there by now: listening costs as much as the checks of a request.
+    if (this.isOver) return
+    const onAbort = () => this.onAbort()
+    signal.addEventListener("abort", onAbort, { once: true })
+    this.stopListening = () => signal.removeEventListener("abort", onAbort)
+  }
+
+  respond(status: number, headers: Readonly<Record<string, string>>, text: string): void {
+    this.over()
+    this.resolve(new Response(text === "" ? null : text, { status, headers }))
+  }
+
+  open(status: number, headers: Readonly<Record<string, string>>): void {
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.controller = controller
       },
-      open: (status, headers) => {
-        const stream = new ReadableStream<Uint8Array>({
-          start: (it) => {
-            controller = it
-          },
-          pull: () => {
-            const resume = drained
-            drained = undefined
-            resume?.()
-          },
-          cancel: () => {
-            over()
-            controller = undefined
-            exchange?.disconnect()
-          }
-        })
-        resolve(new Response(stream, { status, headers }))
+      pull: () => {
+        const resume = this.drained
+        this.drained = undefined
+        resume?.()
       },
-      write: (chunk) => {
-        enqueue(chunk)
-        return (controller?.desiredSize ?? 1) > 0
-      },
-      onDrain: (resume) => {
-        drained = resume
-      },
-      abort: () => {
-        over()
-        controller?.error(new Error("The client does not read"))
-        controller = undefined
-      },
-      end: (chunk) => {
-        over()
-        enqueue(chunk)
-        controller?.close()
+      cancel: () => {
+        this.over()
+        this.controller = undefined
+        this.exchange?.disconnect()
       }
     })
-    if (signal.aborted) onAbort()
-    else signal.addEventListener("abort", onAbort, { once: true })
-  })
+    this.resolve(new Response(stream, { status, headers }))
+  }
+
+  write(chunk: string): boolean {
+    this.enqueue(chunk)
+    return (this.controller?.desiredSize ?? 1) > 0
+  }
+
+  onDrain(resume: () => void): void {
+    this.drained = resume
+  }
+
+  abort(): void {
+    this.over()
+    this.controller?.error(new Error("The client does not read"))
+    this.controller = undefined
+  }
+
+  end(chunk: string): void {
+    this.over()
+    this.enqueue(chunk)
+    this.controller?.close()
+  }
+
+  private enqueue(chunk: string): void {
+    if (chunk !== "") this.controller?.enqueue(encoder.encode(chunk))
+  }
+
+  private onAbort(): void {
+    this.exchange?.disconnect()
+    this.resolve(new Response(null, { status: 400 }))
+    // Whoever still holds the stream waits for nothing.
+    this.controller?.error(this.signal.reason)
+    this.controller = undefined
+  }
+
+  private over(): void {
+    this.isOver = true
+    this.stopListening?.()
+  }
+}
