@@ -35,6 +35,22 @@ const byTools = (what: string, message: string): Row => ({
   targets: [{ peer: "Fairlead, 10 tools", against: "Fairlead, 10000 tools", atMost: 1.1 }]
 })
 
+/** A full page each, since with 10 tools the first page has only those; four tools are there beside the extra ones. */
+const fullPages: Row = {
+  part: "growth",
+  name: "tools/list, a page of 100, by the number of tools, 16 connections",
+  unit: "calls/s",
+  peers: servers(
+    [100, 1000, 10_000].map((count) => ({
+      name: `Fairlead, ${count} tools`,
+      file: "servers/fairlead.ts",
+      args: ["--tools", String(count - 4), "--limit", roomy]
+    })),
+    { message: listTools, connections: 16 }
+  ),
+  targets: [{ peer: "Fairlead, 100 tools", against: "Fairlead, 10000 tools", atMost: 1.1 }]
+}
+
 const payload = (direction: string, size: string, message: string, targets: ReadonlyArray<Target>): Row => ({
   part: "growth",
   name: `${size} ${direction}, 8 connections`,
@@ -70,6 +86,7 @@ const connections = [1, 8, 64, 512].map((count): Row => ({
 export const growth: ReadonlyArray<Row> = [
   byTools("tools/call", echo),
   byTools("tools/list, first page,", listTools),
+  fullPages,
   ...payloads,
   ...connections
 ]
