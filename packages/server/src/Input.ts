@@ -139,8 +139,8 @@ export const url = (key: string, options: {
   })
 
 /**
- * Asks the client to sample its language model. Deprecated by the revision (SEP-2577), fully functional. Messages that
- * the protocol does not allow die, such as a use of a tool without its result.
+ * Asks the client to sample its language model. Deprecated by the revision (SEP-2577; not removed before 2027-07-28),
+ * fully functional. Messages that the protocol does not allow die, such as a use of a tool without its result.
  *
  * @category asking
  * @since 0.1.0
@@ -157,8 +157,8 @@ export const sample = (
   })
 
 /**
- * Asks the client for its roots. Deprecated by the revision (SEP-2577), fully functional. They are `file:` URIs; an
- * answer with another is asked for again.
+ * Asks the client for its roots. Deprecated by the revision (SEP-2577; not removed before 2027-07-28), fully
+ * functional. They are `file:` URIs; an answer with another is asked for again.
  *
  * @category asking
  * @since 0.1.0

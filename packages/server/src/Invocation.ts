@@ -127,7 +127,7 @@ export const progress = (progress: Call.Progress): Effect.Effect<void, never, In
 
 /**
  * Sends a log message to the client, if its request asked for messages of this level and the endpoint has `logging` on.
- * Deprecated by the revision (SEP-2577), fully functional: prefer your own logs.
+ * Deprecated by the revision (SEP-2577; not removed before 2027-07-28), fully functional: prefer your own logs.
  *
  * @category combinators
  * @since 0.1.0
@@ -141,8 +141,8 @@ export const log = (
 
 /**
  * Sends what handlers log with Effect to the clients that ask for it, beside the loggers that are there: the text of
- * the message, without cause and annotations. While a client does not read, its messages are left out. Deprecated by the
- * revision (SEP-2577), fully functional.
+ * the message, without cause and annotations. While a client does not read, its messages are left out. Deprecated by
+ * the revision (SEP-2577; not removed before 2027-07-28), fully functional.
  *
  * @category layers
  * @since 0.1.0

@@ -196,7 +196,7 @@ export interface Options<
   readonly stateKeys?: ReadonlyArray<Redacted.Redacted<Uint8Array>> | undefined
   /**
    * Whether handlers can send log messages to clients that ask for them (`Invocation.log`). Deprecated by the revision
-   * (SEP-2577), fully functional. Default: false.
+   * (SEP-2577; not removed before 2027-07-28), fully functional. Default: false.
    */
   readonly logging?: boolean | undefined
   /** Extensions to advertise: settings by identifier. Default: none. */

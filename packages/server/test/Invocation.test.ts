@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { verifies } from "@fairlead/conformance/verifies"
 import { Call, Json, Revision, Tool } from "@fairlead/protocol"
-import { Invocation, McpServer } from "@fairlead/server"
+import { Invocation, McpEndpoint, McpServer } from "@fairlead/server"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,8 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as TestClock from "effect/testing/TestClock"
-import { serve, until } from "./support/serve.ts"
+import { pipeTo } from "./support/listening.ts"
+import { endpointOf, serve, until } from "./support/serve.ts"
 import { call, headersOf, type Message } from "./support/wire.ts"
 
 const { meta } = Revision
@@ -180,6 +182,20 @@ describe("the correlation", () => {
         assert.notStrictEqual(seen[0], seen[1])
       })
   )
+
+  it.effect("is the metadata's on a channel, or a fresh one where that cannot travel", () =>
+    Effect.gen(function*() {
+      const { layer, seen } = looking((it) => Effect.succeed(it.correlation))
+      const pipe = pipeTo(Context.get(yield* endpointOf(layer), McpEndpoint.McpEndpoint))
+      const given = ["order-42", "", "a b", "é", "x".repeat(129), 7, null]
+      for (const [id, value] of given.entries()) {
+        pipe.send(call("look", {}, { id, meta: { [Call.metaKeys.correlation]: value } }))
+      }
+      yield* until(() => pipe.messages().length === given.length)
+      assert.strictEqual(seen[0], "order-42")
+      for (const value of seen.slice(1)) assert.match(String(value), /^[0-9a-f]{32}$/)
+      assert.strictEqual(new Set(seen).size, given.length)
+    }))
 })
 
 describe("cancelled and signal", () => {

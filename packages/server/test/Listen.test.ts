@@ -232,6 +232,20 @@ describe.each(fronts)("listening through $name", (front) => {
       })
   )
 
+  it.effect("a stream goes on however much it has told: the limit is of each message", () =>
+    Effect.gen(function*() {
+      const { endpoint, listen } = yield* front.make(everything, { maxResponseBytes: 1000 })
+      const stream = yield* listen(listenTo({ resourceSubscriptions: ["docs://manual"] }))
+      yield* received(stream, 1)
+      for (let i = 0; i < 50; i++) {
+        yield* endpoint.resourceUpdated("docs://manual")
+        yield* received(stream, i + 2)
+      }
+      assert.isAbove(stream.text().length, 5000)
+      assert.isFalse(stream.isOver())
+      stream.disconnect()
+    }))
+
   it.effect("two listeners hear of one change under their own ids", () =>
     Effect.gen(function*() {
       const { listen, server } = yield* front.make(everything)
