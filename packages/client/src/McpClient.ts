@@ -280,6 +280,14 @@ export interface InputResponses {
 }
 
 /**
+ * The arguments of a definition, which can be left out where none is required.
+ *
+ * @category type-level
+ * @since 0.1.0
+ */
+export type Args<A> = {} extends A ? [args?: A] : [args: A]
+
+/**
  * A client of one server. It is safe to share: calls run at once, and each is bound to its own fiber. Interrupting a
  * call cancels it at the server.
  *
@@ -306,7 +314,7 @@ export interface Client {
    * any other failure of the tool, with `InputRequired` when the server asks for input, and with `McpClientError` when
    * there is no answer that can be used (spec: server/tools, Calling Tools).
    */
-  readonly call: <T extends Tool.Any>(tool: T, input: Tool.Input<T>) => Effect.Effect<
+  readonly call: <T extends Tool.Any>(tool: T, ...input: Args<Tool.Input<T>>) => Effect.Effect<
     Tool.Output<T>,
     | McpClientError.McpClientError
     | ToolFailed
@@ -318,7 +326,7 @@ export interface Client {
    * Calls a tool and gives how it ended, as a value: `Succeeded`, `ToolFailed` or `InputRequired`. It fails only when
    * there is no answer that can be used.
    */
-  readonly callResult: <T extends Tool.Any>(tool: T, input: Tool.Input<T>) => Effect.Effect<
+  readonly callResult: <T extends Tool.Any>(tool: T, ...input: Args<Tool.Input<T>>) => Effect.Effect<
     CallEnding<Tool.Output<T>, Tool.Failure<T>>,
     McpClientError.McpClientError,
     Tool.ClientServices<T>
@@ -378,7 +386,7 @@ export interface Client {
     ): Effect.Effect<PromptResult, McpClientError.McpClientError | InputRequired<PromptResult>>
     <P extends Prompt.Any>(
       prompt: P,
-      ...args: {} extends Prompt.Args<P> ? [args?: Prompt.Args<P>] : [args: Prompt.Args<P>]
+      ...args: Args<Prompt.Args<P>>
     ): Effect.Effect<
       PromptResult,
       McpClientError.McpClientError | InputRequired<PromptResult>,
@@ -641,7 +649,8 @@ const handle = (core: Core, overlay: Call.Call | undefined): Client => {
       return f(begin(core, overlay === undefined ? call : Call.combine(call, overlay), fiber.context, start))
     })
   // The services that schemas need are stated by `Client`; inside they are not told apart.
-  const callResult: Client["callResult"] = (tool, input) => start((logical) => callTool(logical, tool, input)) as never
+  const callResult: Client["callResult"] = (tool, input: unknown = {}) =>
+    start((logical) => callTool(logical, tool, input)) as never
   return {
     discover: start(discover),
     listTools: start((logical) => listAll(logical, kinds.tools)),
@@ -652,7 +661,7 @@ const handle = (core: Core, overlay: Call.Call | undefined): Client => {
     listPage: (kind, cursor) => start((logical) => listPage(logical, kinds[kind], cursor)),
     listRaw: (method, collection) => start((logical) => listAll(logical, rawKind(method, collection))),
     callResult,
-    call: (tool, input) => Effect.flatMap(callResult(tool, input), outputOf),
+    call: (tool, ...input) => Effect.flatMap(callResult(tool, ...input), outputOf),
     callDiscovered: (tool, args) => start((logical) => callDiscovered(logical, tool, args)),
     readResource: (target: string | Resource.Resource | Resource.AnyTemplate, params?: unknown) =>
       paused(start((logical) => readResource(logical, target, params))) as never,

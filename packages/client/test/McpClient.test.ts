@@ -238,6 +238,15 @@ describe("McpClient", () => {
         })
     )
 
+    it.effect("a tool that takes nothing is called without arguments, or with none", () =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* scripted(results(() => ({ content: [] })))
+        const Tide = Tool.make("tide", { input: Schema.Struct({ at: Schema.optionalKey(Schema.String) }) })
+        yield* client.call(Tide)
+        yield* client.callResult(Tide, {})
+        expect(requests.map(({ params }) => params["arguments"])).toEqual([{}, {}])
+      }))
+
     it.effect("arguments that their schema does not encode name the path and not the value; nothing is sent", () =>
       Effect.gen(function*() {
         const { client, requests } = yield* scripted(results(() => hits()))

@@ -48,6 +48,13 @@ client.call(Search, { query: 1 })
 // @ts-expect-error: the query is missing
 client.call(Search, {})
 
+// @ts-expect-error: there is something to give
+client.call(Search)
+
+// What has nothing to give needs no arguments.
+client.call(Tool.make("tide"))
+client.callResult(Tool.make("tide"), {})
+
 // A tool without output gives content, and has no failure of its own.
 expectTypeOf(client.call(Greet, { name: "Ada" })).toEqualTypeOf<
   Effect.Effect<
