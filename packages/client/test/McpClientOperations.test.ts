@@ -16,6 +16,7 @@ import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { TestClock } from "effect/testing"
 import { failures, metaOf, results, scripted, silent, success } from "./support/transport.ts"
 
 const Page = Resource.template("book://{title}/pages/{page}{?since}", {
@@ -460,6 +461,29 @@ describe("tools known at run time", () => {
         expect(new Set(requests.map((request) => metaOf(request)[Call.metaKeys.correlation])).size).toBe(1)
       })
   )
+
+  it.effect(verifies("HDR-18")("are looked up within the bounds of the call"), () =>
+    Effect.gen(function*() {
+      const { client, requests } = yield* scripted(
+        (request) =>
+          Effect.gen(function*() {
+            request.sent()
+            if (request.method === "tools/list") return yield* Effect.never
+            yield* Effect.sleep("20 seconds")
+            return {
+              response: { _tag: "Failure", id: request.id, error: { code: -32020, message: "header" } }
+            } as const
+          }),
+        { hasHeaders: true }
+      )
+      const fiber = yield* Effect.forkChild(Effect.flip(client.callDiscovered("a", { region: "eu" })))
+      yield* TestClock.adjust("20 seconds")
+      expect(requests.map(({ method }) => method)).toEqual(["tools/call", "tools/list"])
+      yield* TestClock.adjust("9999 millis")
+      expect(fiber.pollUnsafe()).toBeUndefined()
+      yield* TestClock.adjust(1)
+      expect(yield* Fiber.join(fiber)).toMatchObject({ code: "timed_out.maybe_sent", reason: { millis: 30_000 } })
+    }))
 
   it.effect(
     verifies("snodo/promise/param_headers_by_definition")("given as declarations have their headers at once"),

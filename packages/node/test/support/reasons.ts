@@ -189,9 +189,9 @@ export const ways = (connect: Connect) => ({
         // The first call opens what has to be opened.
         Effect.andThen(
           connection.client.callDiscovered("good", {}),
-          call(connection, "silence").pipe(Call.withTimeout("300 millis"))
+          call(connection, "silence").pipe(Call.withTimeout("1 second"))
         )),
-      { bound: "timeout", millis: 300 }
+      { bound: "timeout", millis: 1000 }
     ),
     way(
       "a deadline while the caller is asked",
