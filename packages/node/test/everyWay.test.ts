@@ -42,10 +42,12 @@ const promptsAt = (server: Peer, cursor?: string) =>
 describe.each(ways)("a whole server over %s", (way) => {
   const scope = Scope.makeUnsafe()
   let server: Peer
-  beforeAll(() =>
-    Effect.runPromise(Effect.map(Scope.provide(whole(way), scope), (started) => {
-      server = started
-    }))
+  beforeAll(
+    () =>
+      Effect.runPromise(Effect.map(Scope.provide(whole(way), scope), (started) => {
+        server = started
+      })),
+    30_000
   )
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
