@@ -12,6 +12,7 @@ import * as Console from "effect/Console"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { parseArgs } from "node:util"
 import { PackageDocs } from "./src/PackageDocs.ts"
@@ -31,7 +32,9 @@ const options = Effect.try({
         cache: { type: "string" }
       }
     })
-    return { ...values, port: Number(values.port), project: Path.resolve(values.project) }
+    const project = Path.resolve(values.project)
+    if (!Fs.existsSync(project)) throw new Error(`There is no directory ${project}`)
+    return { ...values, port: Number(values.port), project }
   },
   catch: (cause) => new UsageError({ message: `${cause instanceof Error ? cause.message : cause}\n${usage}` })
 })
@@ -52,6 +55,7 @@ const welcome = Effect.gen(function*() {
     `Ready: ${pages} pages of ${reused + indexed.length} packages in ${(milliseconds / 1000).toFixed(1)} s; ` +
       "changed packages are indexed again. Stop with Ctrl-C."
   )
+  if (pages === 0) yield* Console.error("There are no packages yet; what is installed in the project will be indexed.")
   const problems = yield* docs.problems
   if (problems.length > 0) yield* Console.error(`${problems.length} packages were skipped; list_packages names them.`)
 })

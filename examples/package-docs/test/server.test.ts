@@ -122,6 +122,47 @@ describe("the package-docs server", () => {
       await askOfficially(client)
     }), 180_000)
 
+  it.live("says what it serves and how to try it, and stops on SIGINT", () =>
+    Effect.promise(async () => {
+      const child = spawn(process.execPath, [args[0]!, main, "--port", "0", "--project", root])
+      let stdout = ""
+      child.stdout.on("data", (chunk: Buffer) => {
+        stdout += chunk.toString()
+        if (stdout.includes("Stop with Ctrl-C.")) child.kill("SIGINT")
+      })
+      child.stderr.resume()
+      await once(child, "close")
+      for (
+        const line of [
+          /^Serving package documentation on http:\/\/127\.0\.0\.1:[1-9]\d*\/mcp$/m,
+          /^Tools: +list_packages, package_exports, read_doc, search_docs$/m,
+          /^Templates: .*npm:\/\/\{\+package\}\/readme/m,
+          /^Prompts: +explain_export, how_do_i, what_changed$/m,
+          /^Try: +npm run example -- "/m,
+          /^Ready: [1-9]\d* pages of [1-9]\d* packages in /m
+        ]
+      ) assert.match(stdout, line)
+    }), 180_000)
+
+  it.live("refuses options that make no sense", () =>
+    Effect.forEach(
+      [
+        ["--nope", /Usage: package-docs/],
+        ["--project=/no/such/directory", /^There is no directory \/no\/such\/directory\nUsage/],
+        ["--port=70000", /not a port number/]
+      ] as const,
+      ([option, message]) =>
+        Effect.promise(async () => {
+          const child = spawn(process.execPath, [args[0]!, main, option])
+          let stderr = ""
+          child.stderr.on("data", (chunk: Buffer) => {
+            stderr += chunk.toString()
+          })
+          assert.deepStrictEqual(await once(child, "close"), [1, null])
+          assert.match(stderr, message)
+        })
+    ), 60_000)
+
   it.live("says clearly that its port is in use", () =>
     Effect.gen(function*() {
       const { port } = yield* NodeMcpEndpoint.HttpListener
