@@ -52,7 +52,7 @@ export const Exports = Resource.template("npm://{+module}/exports", {
   description: "What it exports, with signatures; of a large package its modules.",
   mimeType: "text/markdown",
   params: Schema.Struct({
-    module: Schema.NonEmptyString.annotate({ description: "As it is imported: `minisearch`, `effect/Effect`." })
+    module: Schema.NonEmptyString.annotate({ description: "As it is imported: `fast-check`, `effect/Effect`." })
   })
 })
 
@@ -63,7 +63,9 @@ export const Page = Resource.template("npm://{+page}", {
   description: "A section of a document or an export, by the id that search_docs gives.",
   mimeType: "text/markdown",
   params: Schema.Struct({
-    page: Schema.NonEmptyString.annotate({ description: "`effect/Effect#timeout`, `minisearch/README.md#usage`." })
+    page: Schema.NonEmptyString.annotate({
+      description: "`effect/Effect#timeout`, `eventsource-parser/README.md#usage`."
+    })
   })
 })
 

@@ -152,18 +152,6 @@ const tuned: ReadonlyArray<Question> = [
     `${guides}/01_effect/06_running/20_layer-launch.ts`,
     `${agents}#running-effect-programs`
   ]),
-  ask("minisearch boost fields", [
-    "minisearch# SearchOptions SearchOptions.boost MiniSearch.search",
-    "minisearch/README.md#search-options"
-  ]),
-  ask("minisearch autocomplete while typing", [
-    "minisearch#MiniSearch.autoSuggest",
-    "minisearch/README.md#auto-suggestions"
-  ]),
-  ask("save a search index and load it again later", [
-    "minisearch#MiniSearch. toJSON loadJSON loadJSONAsync loadJS loadJSAsync",
-    "minisearch#AsPlainObject"
-  ]),
   ask("ajv add custom format", ["ajv# Ajv.addFormat Ajv Format FormatDefinition"]),
   ask("vitest run tests in parallel", [
     "vitest/node#InlineConfig. fileParallelism maxConcurrency maxWorkers",
@@ -260,7 +248,6 @@ const tuned: ReadonlyArray<Question> = [
     `${client}#Client.listResources`,
     "effect/ai/McpClient# McpClient McpClient.listResources"
   ]),
-  ask("change a document in a minisearch index", ["minisearch# MiniSearch.replace MiniSearch.discard"]),
   ask("keep shared state that several fibers update safely", [
     "effect/Ref",
     "effect/Ref# Ref make update updateAndGet getAndUpdate modify",
