@@ -364,7 +364,8 @@ export class Exchange {
    * A fresh call, and a scope that closes with the request: a captured context has those of whoever built its layer.
    */
   provideOwn(base: Context.Context<never>, scope: Scope.Scope): Context.Context<never> {
-    const annotations = annotationsOf(this, Context.get(base, CurrentLogAnnotations))
+    // Made for every request, though few log: an object with a getter takes four times as long as a correlation.
+    const annotations = { ...Context.get(base, CurrentLogAnnotations), correlation: this.correlation }
     return Context.add(
       Context.add(Context.add(base, Call.Current, new HandlerCall(this)), Scope.Scope, scope),
       CurrentLogAnnotations,
@@ -428,17 +429,6 @@ export class Exchange {
     if (this.sink.event(message)) return Effect.void
     return Effect.callback<void>((resume) => this.sink.onDrain(() => resume(Effect.void)))
   }
-}
-
-/** What every log of a request carries. The correlation is made when somebody reads it. */
-const annotationsOf = (exchange: Exchange, known: Readonly<Record<string, unknown>>): Record<string, unknown> => {
-  const own = {
-    get correlation() {
-      return exchange.correlation
-    }
-  }
-  for (const _ in known) return Object.defineProperties({ ...known }, Object.getOwnPropertyDescriptors(own))
-  return own
 }
 
 /** Least severe first. */
