@@ -504,6 +504,18 @@ describe("McpClient", () => {
         expect(error.reason.detail).toBe("structuredContent.hits[1][*]: Expected number")
       }))
 
+    it.effect("structured output of another form leaves the rest of the result to be used", () =>
+      Effect.gen(function*() {
+        for (const structured of [{}, { structuredContent: { titles: secret } }]) {
+          const result = { content: [{ type: "text", text: "Three titles." }], ...structured }
+          const { client } = yield* scripted(results(() => result))
+          const error = yield* failureOf(client.call(Search, { query: "a" }))
+          assert(error._tag === "McpClientError" && error.reason._tag === "MalformedResponse")
+          expect(error.reason.result).toEqual(result)
+          expect(error.message).not.toContain(secret)
+        }
+      }))
+
     it.effect.each([999_999, "1", "other"])("the id of another request: %j", (id) =>
       Effect.gen(function*() {
         const success = yield* scripted(() => Effect.succeed({ response: { _tag: "Success", id, result: hits() } }))

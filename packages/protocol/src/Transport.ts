@@ -180,6 +180,11 @@ export class HttpStatus extends Data.TaggedError("HttpStatus")<{
  */
 export class MalformedResponse extends Data.TaggedError("MalformedResponse")<{
   readonly detail: string
+  /**
+   * The result as it came, where it is a tool's whose structured output does not have the form of its definition: its
+   * content may be of use all the same. Never part of the message.
+   */
+  readonly result?: Json.Object | undefined
 }> {
   override get message(): string {
     return `The response breaks the protocol: ${this.detail}`

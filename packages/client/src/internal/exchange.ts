@@ -41,7 +41,8 @@ export interface Exchange {
     notify?: Notify
   ) => Effect.Effect<Answer, Error>
   readonly fail: (reason: McpClientError.Reason) => Error
-  readonly malformed: (detail: string) => Error
+  /** `result` is what can be used all the same. */
+  readonly malformed: (detail: string, result?: Json.Object) => Error
   /** The timeout counts no more, only the deadline. */
   readonly lift: () => void
 }

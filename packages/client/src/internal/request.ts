@@ -46,8 +46,8 @@ export class State implements Exchange {
     return McpClientError.make(reason, this.#logical.correlation)
   }
 
-  malformed(detail: string): Error {
-    return this.fail(new MalformedResponse({ detail }))
+  malformed(detail: string, result?: Json.Object): Error {
+    return this.fail(new MalformedResponse(result === undefined ? { detail } : { detail, result }))
   }
 
   cancelled(): Error {

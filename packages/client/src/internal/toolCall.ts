@@ -148,8 +148,8 @@ const partsOf = (result: Json.Object): Parts | string => {
 const invalid = (exchange: Exchange, detail: string): Effect.Effect<never, Error> =>
   Effect.fail(exchange.fail(new McpClientError.InvalidArguments({ detail })))
 
-const malformed = (exchange: Exchange, detail: string): Effect.Effect<never, Error> =>
-  Effect.fail(exchange.malformed(detail))
+const malformed = (exchange: Exchange, detail: string, result?: Json.Object): Effect.Effect<never, Error> =>
+  Effect.fail(exchange.malformed(detail, result))
 
 const decodeResult = (
   exchange: Exchange,
@@ -161,9 +161,9 @@ const decodeResult = (
   const { content, isError, meta, structured } = parts
   if (isError) return decodeFailure(codecs, content, structured, meta)
   if (codecs.output === undefined) return Effect.succeed(new Succeeded({ output: content, content, meta }))
-  if (structured === undefined) return malformed(exchange, "`structuredContent` is missing")
+  if (structured === undefined) return malformed(exchange, "`structuredContent` is missing", result)
   return matched(codecs.output(structured), {
-    onFailure: (issue) => malformed(exchange, describe("structuredContent", issue)),
+    onFailure: (issue) => malformed(exchange, describe("structuredContent", issue), result),
     onSuccess: (output) => Effect.succeed(new Succeeded({ output, content, meta }))
   })
 }
