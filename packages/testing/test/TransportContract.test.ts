@@ -89,7 +89,9 @@ describe("a wrong transport is caught", () => {
         Effect.runFork(inner.send(request)).addObserver(resume)
       })
     )))
-    expect(failed).toEqual(expect.arrayContaining(["interruption", "token", "abort-signal", "timeout", "leaks"]))
+    expect(failed).toEqual(
+      expect.arrayContaining(["interruption", "token", "abort-signal", "timeout", "close-of-one-client", "leaks"])
+    )
   })
 
   it("that takes 1 for \"1\"", async () => {

@@ -96,6 +96,27 @@ export const cases: ReadonlyArray<Case> = [
     })
   },
   {
+    id: "close-of-one-client",
+    title: "closing one of two clients cancels its calls at the server, and leaves the other alone",
+    needs: "server",
+    run: Effect.fnUntraced(function*({ freshServer }) {
+      const connection = yield* freshServer
+      const other = yield* clientOf(connection)
+      const scope = yield* Scope.make()
+      const client = yield* Scope.provide(clientOf(connection), scope)
+      const keys = yield* Effect.replicateEffect(freshKey, 2)
+      const [call, beside] = yield* Effect.all([
+        startHeld(client, keys[0]!, hold(client, keys[0]!)),
+        startHeld(other, keys[1]!, hold(other, keys[1]!))
+      ])
+      yield* Scope.close(scope, Exit.void)
+      expectError(yield* Fiber.await(call), "Cancelled", "MaybeSent")
+      yield* awaitInterrupted(other, keys[0]!)
+      yield* other.call(ContractServer.Release, { key: keys[1]! })
+      equal(yield* Fiber.join(beside), { key: keys[1]! }, "the answer of a call of the other client")
+    })
+  },
+  {
     id: "close-of-the-transport",
     title: "a call ends when its transport closes beneath it",
     needs: "server",
