@@ -33,6 +33,8 @@ export interface TargetResult {
   readonly atLeast: number | undefined
   readonly atMost: number | undefined
   readonly reached: number
+  /** The same ratio by the CPU time of a call, which other programs on the machine disturb less. */
+  readonly byCpu: number | undefined
   readonly met: boolean
 }
 
@@ -85,12 +87,16 @@ export const run = async (row: Row, plan: Plan): Promise<RowResult> => {
     targets: (row.targets ?? []).map(({ against, atLeast, atMost, peer }) => {
       const found = peers.find(({ name }) => name === peer)
       const reached = (against === undefined ? found?.value : found?.ratios[against]) ?? NaN
+      const other = peers.find(({ name }) => name === against)
       return {
         peer,
         against,
         atLeast,
         atMost,
         reached,
+        byCpu: found?.cpuMicros === undefined || other?.cpuMicros === undefined
+          ? undefined
+          : other.cpuMicros / found.cpuMicros,
         met: reached >= (atLeast ?? -Infinity) && reached <= (atMost ?? Infinity)
       }
     })

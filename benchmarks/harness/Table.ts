@@ -51,11 +51,10 @@ const columnsOf = (row: RowResult): ReadonlyArray<readonly [head: string, cell: 
   ]
 }
 
-const target = ({ against, atLeast, atMost, met, peer, reached }: TargetResult): string => {
+const target = ({ against, atLeast, atMost, byCpu, met, peer, reached }: TargetResult): string => {
   const bound = atLeast === undefined ? `at most ${atMost}` : `at least ${atLeast}`
-  return `${met ? "met" : "NOT met"}: ${peer}${against === undefined ? "" : ` / ${against}`} ${bound}, is ${
-    ratio(reached)
-  }`
+  const found = byCpu === undefined ? ratio(reached) : `${ratio(reached)} (${ratio(byCpu)} by CPU time)`
+  return `${met ? "met" : "NOT met"}: ${peer}${against === undefined ? "" : ` / ${against}`} ${bound}, is ${found}`
 }
 
 /** A row as a table with its targets. */

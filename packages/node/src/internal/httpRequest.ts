@@ -133,7 +133,13 @@ const readBody = (request: Http.IncomingMessage, response: Http.ServerResponse, 
     if (first === undefined) first = chunk
     else (chunks ??= [first]).push(chunk)
   }
-  const onEnd = () => serve(response, admission, chunks === undefined ? first ?? empty : Buffer.concat(chunks, size))
+  const onEnd = () => {
+    const body = chunks === undefined ? first ?? empty : Buffer.concat(chunks, size)
+    // The connection keeps the request, and with it this function, until the next one comes.
+    first = undefined
+    chunks = undefined
+    serve(response, admission, body)
+  }
   request.on("data", onData)
   request.on("end", onEnd)
   // Once it is served, or was refused, this says nothing new.

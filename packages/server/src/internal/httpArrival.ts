@@ -98,9 +98,12 @@ export class HttpArrival implements HttpRead, Arrival {
   }
 
   read(): Result.Result<JsonRpc.Message, JsonRpc.Invalid> {
+    const body = this.body!
+    // The front still knows this object when the body is long of no use.
+    this.body = undefined
     let text: string
     try {
-      text = textOf(this.body!)
+      text = textOf(body)
     } catch {
       return notUtf8
     }
