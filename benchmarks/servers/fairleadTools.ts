@@ -28,7 +28,8 @@ const Progress = Tool.make("progress", {
   output: Schema.Struct({ reports: Schema.Finite })
 })
 
-const tools = Layer.mergeAll(
+/** What every server has. */
+export const tools = Layer.mergeAll(
   McpServer.tool(Echo, ({ text }) => Effect.succeed({ text })),
   McpServer.tool(Measure, ({ text }) => Effect.succeed({ length: text.length })),
   McpServer.tool(Fill, ({ bytes }) => Effect.succeed({ text: filling(bytes) })),
