@@ -20,6 +20,9 @@ export const call = (name: string, args: object): string => request("tools/call"
 /** The first page of the tools, with 0 as its id. */
 export const listTools: string = request("tools/list", {})
 
+/** Listens for changes of the tools. */
+export const listen: string = request("subscriptions/listen", { notifications: { toolsListChanged: true } })
+
 /** The small call of most rows. */
 export const echo: string = call("echo", { text: "Hello" })
 

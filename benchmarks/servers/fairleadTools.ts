@@ -52,5 +52,7 @@ export const tools = Layer.mergeAll(
 export const endpoint = tools.pipe(McpEndpoint.serve({
   ...identity,
   maxBodyBytes: limit,
-  maxResponseBytes: limit
+  maxResponseBytes: limit,
+  // The rows of listeners have more of them than servers have by default.
+  listen: { maxListeners: 1024 }
 }))
