@@ -217,6 +217,27 @@ describe.concurrent("frames", () => {
       })
   )
 
+  it.live("have the limit of a body over HTTP", () =>
+    Effect.gen(function*() {
+      const child = yield* run("stdioServer", ["small"])
+      child.write(`${echo(1, "a").padEnd(2000)}\n${echo(2, "b").padEnd(2001)}\n${echo(3, "c")}\n`)
+      yield* lines(child, 3)
+      assert.deepStrictEqual(echoed(child), [[1, "a"], [undefined, codes.invalidRequest], [3, "c"]])
+      assert.include(child.messages()[1].error.message, "2000 bytes")
+    }))
+
+  it.live("beyond 100 requests that run are answered with an error, until one of them ends", () =>
+    Effect.gen(function*() {
+      const child = yield* run("stdioServer")
+      for (let id = 0; id < 100; id++) child.write(`${call("hang", id)}\n`)
+      child.write(`${echo("a", "too many")}\n`)
+      yield* lines(child, 1)
+      assert.deepStrictEqual(echoed(child), [["a", codes.internalError]])
+      child.write(`${cancel(7)}\n${echo("b", "room again")}\n`)
+      yield* lines(child, 2)
+      assert.deepStrictEqual(echoed(child)[1], ["b", "room again"])
+    }))
+
   it.live("with headers, as language servers have them, are told apart", () =>
     Effect.gen(function*() {
       const child = yield* run("stdioServer")

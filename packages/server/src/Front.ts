@@ -120,6 +120,8 @@ export interface ChannelOptions {
  * @since 0.1.0
  */
 export interface Channel {
+  /** The largest message that a front should hand over, in bytes: the endpoint's `maxBodyBytes`. */
+  readonly maxMessageBytes: number
   /** Takes a message from the peer. */
   readonly receive: (message: string) => void
   /** Answers something that was no message at all, such as a line beyond the limit. */

@@ -127,7 +127,10 @@ export interface Options<
    * Anything else, and a failure, is as if there were none: then the client's `x-correlation-id` counts, else a fresh one.
    */
   readonly correlation?: ((request: Omit<RequestInfo, "correlation">) => string | undefined) | undefined
-  /** The largest request body, in bytes; beyond it 413, also while it arrives. At least 1. Default: 1 MiB. */
+  /**
+   * The largest request body, and the largest line of stdio, in bytes; a larger body gets 413, also while it arrives, a
+   * larger line an error. At least 1. Default: 1 MiB.
+   */
   readonly maxBodyBytes?: number | undefined
   /**
    * The largest answer, and the largest single event, in bytes. A larger answer becomes -32603 with a text that names the

@@ -243,6 +243,23 @@ describe("the web handler", () => {
       assert.isTrue(state.done)
       assert.include(text.slice(-500), "\"result\"")
     }), 60_000)
+
+  it.effect("a body that nobody reads for too long breaks, and its producer ends", () =>
+    Effect.gen(function*() {
+      const { layer, state } = burst()
+      const { handler } = yield* make(layer, { writeTimeout: "5 seconds", requestTimeout: "1 hour" })
+      const response = yield* Effect.promise(() => handler(requestOf(call("burst", {}, withToken("t")))))
+      yield* standstill(state)
+      yield* TestClock.adjust("5 seconds")
+      yield* standstill(state)
+      assert.isTrue(state.exit !== undefined && Exit.hasInterrupts(state.exit))
+      yield* Effect.promise(() =>
+        response.text().then(
+          () => assert.fail("it ended as if it were whole"),
+          () => {}
+        )
+      )
+    }), 60_000)
 })
 
 describe("fromLayer", () => {

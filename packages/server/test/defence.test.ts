@@ -38,6 +38,33 @@ describe("a verifier", () => {
       )
     }))
 
+  it.effect("that takes too long is answered with 504; what it grants later starts no handler", () =>
+    Effect.gen(function*() {
+      const gate = makeGate()
+      let handled = 0
+      const server = yield* serve(
+        McpServer.tool(Greet, () =>
+          Effect.sync(() => {
+            handled++
+            return []
+          })),
+        {
+          maxConcurrentRequests: 1,
+          verify: () => Effect.as(Effect.uninterruptible(gate.run), { principal: "alice" })
+        }
+      )
+      const answer = yield* Effect.forkChild(server.send(call("greet")))
+      yield* gate.started
+      yield* TestClock.adjust("30 seconds")
+      const { status, text } = yield* Fiber.join(answer)
+      assert.deepStrictEqual([status, text], [504, "The request took longer than allowed."])
+      assert.strictEqual((yield* server.send(call("greet"))).status, 503)
+      yield* gate.release
+      yield* gate.ended
+      assert.strictEqual((yield* server.send(call("greet"))).status, 200)
+      assert.strictEqual(handled, 1)
+    }))
+
   it.effect("says who asks, to the context function and the handler", () =>
     Effect.gen(function*() {
       class Scope extends Context.Service<Scope, { readonly scope: string }>()("test/Scope") {}

@@ -11,9 +11,6 @@ export type StdioFailure = "unfinished-message" | "read-failed" | "in-use"
 /** How many requests run at once; more are answered with an error. */
 const maxRequests = 100
 
-/** The largest message that is read: as an HTTP body. */
-const maxFrameBytes = 1024 * 1024
-
 const lspFraming = "Messages are framed with headers, as those of a language server; here a message is one line of JSON"
 
 /** Serves until the input ends, or nobody reads the output any more. */
@@ -29,9 +26,9 @@ export const serveStdio = (endpoint: McpEndpoint["Service"], output: Output): Ef
     })
     const splitter = Frames.makeSplitter({
       frame: (line) => Frames.isLspHeader(line) ? channel.reject(lspFraming) : channel.receive(line),
-      oversize: () => channel.reject(`The message is larger than ${maxFrameBytes} bytes`),
+      oversize: () => channel.reject(`The message is larger than ${channel.maxMessageBytes} bytes`),
       malformed: () => channel.reject("The message is not valid UTF-8")
-    }, maxFrameBytes)
+    }, channel.maxMessageBytes)
 
     const stop = () => {
       stdin.removeListener("data", onData)

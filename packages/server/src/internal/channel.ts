@@ -17,6 +17,7 @@ import type { Sink } from "./sink.ts"
 export interface ChannelHost {
   readonly serve: (arrival: Arrival) => Exchange | undefined
   readonly maxJsonDepth: number
+  readonly maxMessageBytes: number
   /** Hears that a client does not want an answer any more, and why. */
   readonly cancelled: (exchange: Exchange, reason: string | undefined) => void
 }
@@ -78,6 +79,7 @@ export const makeChannel = (options: ChannelOptions, host: ChannelHost): Channel
           return undefined
       }
     },
+    maxMessageBytes: host.maxMessageBytes,
     reject: (message) => void send(failure(undefined, invalidRequest(message)).text),
     closeUnsafe
   }

@@ -245,6 +245,7 @@ export const makeEndpoint = (
     makeChannel(options, {
       serve,
       maxJsonDepth: settings.maxJsonDepth,
+      maxMessageBytes: settings.maxBodyBytes,
       cancelled: (exchange, reason) =>
         write(
           Effect.logDebug("A request was cancelled by its client"),
