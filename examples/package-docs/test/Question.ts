@@ -1,7 +1,10 @@
 /** A question in a user's own words, and the pages that answer it. */
 export interface Question {
   readonly question: string
-  /** Page ids that really answer it; one ending in `*` accepts every section of that file. */
+  /**
+   * Page ids that really answer it: who asked need not read on elsewhere to do it. One ending in `*` accepts every
+   * section of that file.
+   */
   readonly pages: ReadonlyArray<string>
   /** Written before the ranking was tuned, and not looked at while tuning. */
   readonly heldOut?: boolean

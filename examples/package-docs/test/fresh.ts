@@ -9,12 +9,11 @@ const guides = "effect/ai-docs/src"
 export const fresh: ReadonlyArray<Question> = [
   ask("log a message with extra fields attached", [
     "effect/Effect# annotateLogs annotateLogsScoped",
+    "effect/References#CurrentLogAnnotations",
     `${guides}/08_observability/10_logging.ts`
   ]),
   ask("run a job every morning at nine", [
-    "effect/Schedule#cron",
-    "effect/Cron",
-    "effect/Cron# make parse parseUnsafe Cron"
+    "effect/Schedule#cron"
   ]),
   ask("read a file line by line", [
     "effect/Stream#splitLines",
@@ -24,7 +23,9 @@ export const fresh: ReadonlyArray<Question> = [
     "@types/node/fs/promises#FileHandle.readLines"
   ]),
   ask("wrap an API that takes a callback", [
-    "effect/Effect#callback",
+    "effect/Effect# callback effectify",
+    "@types/node/util#promisify",
+    "universalify/README.md#universalifyfromcallbackfn",
     `${guides}/01_effect/01_basics/10_creating-effects.ts`
   ]),
   ask("put several layers together into one", [
@@ -33,6 +34,8 @@ export const fresh: ReadonlyArray<Question> = [
   ]),
   ask("call a URL again when the server is temporarily unavailable", [
     "effect/http/HttpClient# retry retryTransient",
+    `${guides}/50_http-client/10_basics.ts`,
+    "undici/docs/docs/api/Interceptors.md#interceptorsretryopts",
     "undici#RetryAgent",
     "undici#RetryHandler",
     "undici/docs/docs/api/RetryAgent.md*",
@@ -41,8 +44,7 @@ export const fresh: ReadonlyArray<Question> = [
   ask("generate a random uuid", [
     "effect/crypto/SecureRandom",
     "effect/crypto/SecureRandom# uuidV4Unsafe uuidV7Unsafe UuidGenerator SecureRandom",
-    "@types/node/crypto# randomUUID randomUUIDv7",
-    "fast-check#uuid"
+    "@types/node/crypto# randomUUID randomUUIDv7 webcrypto.Crypto.randomUUID"
   ]),
   ask("compare two objects by their contents and not by reference", [
     "effect/Equal",
@@ -63,17 +65,15 @@ export const fresh: ReadonlyArray<Question> = [
   ask("schema that allows only a few fixed strings", ["effect/Schema# Literals Literal Enum"]),
   ask("schema for a tree that contains itself", ["effect/Schema# suspend"]),
   ask("rename a property while decoding", [
-    "effect/Schema# encodeKeys fieldsAssign",
-    "effect/Struct#renameKeys"
+    "effect/Schema#encodeKeys"
   ]),
   ask("keep only some fields of an object", [
     "effect/Struct# pick omit",
-    "effect/Schema#Struct.mapFields",
     "effect/Record# filter"
   ]),
   ask("slow down a stream so that it emits at most ten elements a second", ["effect/Stream# throttle throttleEffect"]),
   ask("read from two streams at the same time as one", [
-    "effect/Stream# merge mergeAll mergeEffect mergeLeft mergeRight mergeResult zipLatest"
+    "effect/Stream# merge mergeAll mergeResult"
   ]),
   ask("get all values of a stream as an array", [
     "effect/Stream# runCollect",
@@ -81,7 +81,7 @@ export const fresh: ReadonlyArray<Question> = [
   ]),
   ask("use a web ReadableStream as a stream", ["effect/Stream# fromReadableStream"]),
   ask("find out how long an effect took", [
-    "effect/Effect# timed trackDuration withSpan",
+    "effect/Effect# timed trackDuration",
     "effect/Metric# timer"
   ]),
   ask("expose metrics for prometheus", [
@@ -89,7 +89,7 @@ export const fresh: ReadonlyArray<Question> = [
     "effect/observability/PrometheusMetrics# format formatUnsafe layerHttp"
   ]),
   ask("create a span around a function", [
-    "effect/Effect# withSpan fn withSpanScoped useSpan makeSpan makeSpanScoped",
+    "effect/Effect# withSpan fn withSpanScoped useSpan",
     "effect/Tracer",
     `${guides}/08_observability/20_otlp-tracing.ts`
   ]),
@@ -99,12 +99,16 @@ export const fresh: ReadonlyArray<Question> = [
     "effect/cli/Flag",
     `${guides}/70_cli/10_basics.ts`
   ]),
-  ask("ask for confirmation in the terminal", ["effect/cli/Prompt# Confirm Toggle", "effect/cli/Prompt"]),
+  ask("ask for confirmation in the terminal", [
+    "effect/cli/Prompt# Confirm Toggle",
+    "effect/cli/Prompt",
+    "enquirer/README.md#confirm-prompt"
+  ]),
   ask("declare an HTTP API with typed endpoints", [
     "effect/http-api/HttpApi",
     "effect/http-api/HttpApiEndpoint",
     "effect/http-api/HttpApi#make",
-    "effect/http-api/HttpApiEndpoint# make get post",
+    "effect/http-api/HttpApiEndpoint# make",
     "effect/http-api/HttpApiGroup",
     `${guides}/51_http-server/10_basics.ts`
   ]),
@@ -112,19 +116,19 @@ export const fresh: ReadonlyArray<Question> = [
     "effect/http/HttpServerResponse# file fileWeb",
     "effect/http/HttpStaticServer",
     "effect/http/HttpStaticServer# layer make",
-    "express"
+    "send/README.md#serve-a-specific-file"
   ]),
   ask("run several SQL statements atomically", [
     "effect/sql/SqlClient",
-    "effect/sql/SqlClient# SqlClient.withTransaction makeWithTransaction"
+    "effect/sql/SqlClient# SqlClient SqlClient.withTransaction makeWithTransaction"
   ]),
   ask("replace a service by a fake one in tests", [
     "effect/Layer# mock succeed",
     `${guides}/09_testing/20_layer-tests.ts`
   ]),
   ask("vitest test with random inputs", [
-    "@effect/vitest/README.md*",
-    "@effect/vitest# prop it",
+    `${guides}/09_testing/10_effect-tests.ts`,
+    "@effect/vitest#prop",
     "@effect/vitest# Vitest.Tester.prop Vitest.MethodsNonLive.prop"
   ]),
   ask("do something different for each case of a union", [
@@ -138,7 +142,7 @@ export const fresh: ReadonlyArray<Question> = [
     "effect# pipe flow",
     "effect/Pipeable"
   ]),
-  ask("value to use when an option is none", ["effect/Option# getOrElse orElse orElseSome getOrNull getOrUndefined"]),
+  ask("value to use when an option is none", ["effect/Option# getOrElse match orElse orElseSome"]),
   ask("first element of an array without an exception when it is empty", [
     "effect/Array# head headNonEmpty get",
     "effect/Iterable# head"
@@ -154,7 +158,7 @@ export const fresh: ReadonlyArray<Question> = [
   ]),
   ask("change a field deep inside an immutable object", [
     "effect/Optic",
-    "effect/Optic# makeLens Lens Optional"
+    "effect/Optic# makeLens Lens Optional Optional.modify"
   ]),
   ask("open a connection when it is first needed and close it when nobody uses it any more", [
     "effect/RcRef",
@@ -162,7 +166,13 @@ export const fresh: ReadonlyArray<Question> = [
     "effect/RcMap",
     "effect/RcMap# make RcMap get"
   ]),
-  ask("reuse a fixed number of connections", ["effect/Pool", "effect/Pool# make makeWithTTL Pool get"]),
+  ask("reuse a fixed number of connections", [
+    "effect/Pool",
+    "effect/Pool# make makeWithTTL Pool get",
+    "undici/docs/docs/getting-started.md#pool--for-requests-to-a-single-origin",
+    "undici/docs/docs/api/Pool.md#pool",
+    "undici/docs/docs/best-practices/undici-vs-builtin-fetch.md#connection-pooling-and-dispatchers"
+  ]),
   ask("wait until all child fibers are done", [
     "effect/Fiber# awaitAll joinAll await join",
     "effect/Effect# awaitAllChildren",
@@ -170,14 +180,14 @@ export const fresh: ReadonlyArray<Question> = [
   ]),
   ask("kill a fiber that is still running", ["effect/Fiber# interrupt interruptAll interruptAs"]),
   ask("make sure this part is never interrupted", ["effect/Effect# uninterruptible uninterruptibleMask"]),
-  ask("treat an error as a bug", ["effect/Effect# orDie die", "effect/Cause#die"]),
+  ask("treat an error as a bug", ["effect/Effect# orDie die"]),
   ask("gzip a buffer", [
     "fflate# gzip gzipSync Gzip",
     "@types/node/zlib# gzip gzipSync createGzip Gzip",
     "@types/node/zlib"
   ]),
   ask("check data against a JSON schema with ajv", [
-    "ajv/README.md*",
-    "ajv# Ajv Ajv.compile Ajv.validate"
+    "ajv/README.md#getting-started",
+    "ajv# Ajv.compile Ajv.validate"
   ])
 ]

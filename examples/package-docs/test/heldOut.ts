@@ -11,8 +11,7 @@ export const heldOut: ReadonlyArray<Question> = [
   ]),
   ask("pick a random element of a list", ["effect/Random#choice"]),
   ask("process every item and keep going when some of them fail", [
-    "effect/Effect# partition validate all result exit",
-    "effect/Stream#result"
+    "effect/Effect# partition validate all result exit"
   ]),
   ask("get null instead of an Option when there is no value", ["effect/Option#getOrNull"]),
   ask("get notified when a shared value changes", [

@@ -12,7 +12,8 @@ const tuned: ReadonlyArray<Question> = [
   ask("Schema optional with default", [
     "effect/Schema#with DecodingDefault DecodingDefaultKey DecodingDefaultType DecodingDefaultTypeKey",
     "effect/Schema#withConstructorDefault",
-    "effect/SchemaGetter#withDefault"
+    "effect/SchemaGetter#withDefault",
+    "effect/ai/McpSchema#optionalWithDefault"
   ]),
   ask("how to retry with exponential backoff", [
     "effect/Schedule",
@@ -67,6 +68,8 @@ const tuned: ReadonlyArray<Question> = [
     "effect/Redactable",
     "effect/Redactable#Redactable",
     "effect/Config#Redacted",
+    "effect/cli/Flag#Redacted",
+    "effect/cli/Param#Redacted",
     "effect/Schema# Redacted RedactedFromValue"
   ]),
   ask("remember the result of an effect for five minutes", [
@@ -98,7 +101,8 @@ const tuned: ReadonlyArray<Question> = [
   ]),
   ask("control the clock in tests so sleeping does not really wait", [
     "effect/testing/TestClock",
-    "effect/testing/TestClock# TestClock adjust setTime layer make TestClock.adjust TestClock.setTime",
+    "effect/testing/TestClock# TestClock adjust setTime layer TestClock.adjust TestClock.setTime",
+    "effect/Clock#Clock",
     "@effect/vitest/README.md#using-the-testclock",
     `${guides}/09_testing/10_effect-tests.ts`
   ]),
@@ -110,8 +114,6 @@ const tuned: ReadonlyArray<Question> = [
   ask("start a subprocess and read its stdout", [
     "effect/process/ChildProcess",
     "effect/process/ChildProcess#make",
-    "effect/process/ChildProcessSpawner",
-    "effect/process/ChildProcessSpawner# ChildProcessSpawner ChildProcessHandle ChildProcessHandle.stdout",
     `${guides}/60_child-process/10_working-with-child-processes.ts`,
     "@types/node/child_process# spawn exec execFile spawnSync execSync execFileSync ChildProcess ChildProcess.stdout"
   ]),
@@ -126,6 +128,7 @@ const tuned: ReadonlyArray<Question> = [
     "effect/cli/Param# withDefault withFallbackConfig",
     `${guides}/70_cli/10_basics.ts`,
     "commander/Readme.md#default-option-value",
+    "commander@14.0.3/Readme.md#default-option-value",
     "commander# Option.default Command.option"
   ]),
   ask("match on _tag and make sure every case is handled", [
@@ -163,7 +166,11 @@ const tuned: ReadonlyArray<Question> = [
     "vitest/node#InlineConfig.fakeTimers"
   ]),
   ask("undici connection pool", [
-    `${undici}/api/ Pool.md* BalancedPool.md* RoundRobinPool.md*`,
+    `${undici}/api/Pool.md# pool new-poolurl-options`,
+    `${undici}/api/BalancedPool.md# balancedpool new-balancedpoolupstreams-options`,
+    `${undici}/api/RoundRobinPool.md# roundrobinpool new-roundrobinpoolurl-options example`,
+    `${undici}/getting-started.md#pool--for-requests-to-a-single-origin`,
+    `${undici}/best-practices/undici-vs-builtin-fetch.md#connection-pooling-and-dispatchers`,
     "undici# Pool Pool.Options BalancedPool RoundRobinPool"
   ]),
   ask("send requests through an http proxy with undici", [
@@ -190,25 +197,25 @@ const tuned: ReadonlyArray<Question> = [
   ]),
   ask("commander option that must be given", [
     "commander/Readme.md#required-option",
+    "commander@14.0.3/Readme.md#required-option",
     "commander# Command.requiredOption Option.makeOptionMandatory"
   ]),
   ask("wait until another fiber sets a value", [
     "effect/Deferred",
-    "effect/Deferred# Deferred await make",
+    "effect/Deferred# Deferred await make succeed complete",
+    "effect/Effect#txRetry",
     "effect/TxDeferred",
     "effect/TxDeferred# TxDeferred await"
   ]),
   ask("repeat an effect every night with a cron expression", [
-    "effect/Schedule#cron",
-    "effect/Cron",
-    "effect/Cron# parse parseUnsafe make Cron",
-    "effect/cluster/ClusterCron",
-    "effect/cluster/ClusterCron#make"
+    "effect/Schedule#cron"
   ]),
   ask("check that a string matches a regular expression", [
     "effect/Schema#isPattern",
     "effect/SchemaAST#isPattern",
-    "effect/String#match"
+    "effect/String#match",
+    "@types/node/assert#assert.match",
+    "vitest#JestAssertion.toMatch"
   ]),
   ask("provide a fake implementation of a service in a test", [
     "effect/Layer# mock succeed",
@@ -235,7 +242,10 @@ const tuned: ReadonlyArray<Question> = [
     "effect/http/HttpClient#withRateLimiter",
     "effect/Stream# throttle throttleEffect"
   ]),
-  ask("get the JSON Schema of a Schema", ["effect/Schema# toJsonSchemaDocument toStandardJSONSchemaV1"]),
+  ask("get the JSON Schema of a Schema", [
+    "effect/Schema# toJsonSchemaDocument toStandardJSONSchemaV1",
+    "effect/ai/Tool#getJsonSchemaFromSchema"
+  ]),
   ask("readable message for a failure cause", ["effect/Cause# pretty prettyErrors"]),
   ask("vitest stop after the first failing test", ["vitest/node#InlineConfig.bail"]),
   ask("undici retry failed requests automatically", [
@@ -260,6 +270,7 @@ const tuned: ReadonlyArray<Question> = [
   ]),
   ask("read all pages of a paginated API as one stream", [
     "effect/Stream#paginate",
+    "effect/graphql/GraphQLClient#pages",
     `${guides}/03_stream/10_creating-streams.ts`,
     `${guides}/52_graphql/10_basics.ts`
   ]),
@@ -280,7 +291,7 @@ const tuned: ReadonlyArray<Question> = [
   ]),
   ask("group array items by a key", ["effect/Array#groupBy", "effect/Iterable#groupBy"]),
   ask("trace how long a function takes with spans", [
-    "effect/Effect# fn withSpan withSpanScoped useSpan makeSpan makeSpanScoped withLogSpan",
+    "effect/Effect# fn withSpan withSpanScoped useSpan makeSpanScoped withLogSpan",
     `${guides}/01_effect/01_basics/02_effect-fn.ts`,
     `${guides}/08_observability/20_otlp-tracing.ts`,
     `${agents}#using-effectfn-and-effectfnuntraced`
@@ -307,8 +318,7 @@ const tuned: ReadonlyArray<Question> = [
   ]),
   ask("vitest skip a test on CI", [
     "vitest# TestOptions TestOptions.skip TestContext.skip SuiteAPI",
-    "@effect/vitest#Vitest.Tester",
-    "@effect/vitest/README.md#skipping-tests"
+    "@effect/vitest#Vitest.Tester"
   ]),
   ask("undici follow redirects", [
     `${undici}/api/Interceptors.md# interceptorsredirectopts composing-multiple-interceptors usage`,
@@ -320,7 +330,10 @@ const tuned: ReadonlyArray<Question> = [
   ask("fast-check make my own arbitrary from an existing one", [
     "fast-check# Arbitrary Arbitrary.map Arbitrary.chain Arbitrary.filter chainUntil"
   ]),
-  ask("MCP client show progress of a long tool call", [`${client}# RequestOptions RequestOptions.onprogress`])
+  ask("MCP client show progress of a long tool call", [
+    `${client}# RequestOptions RequestOptions.onprogress`,
+    "@modelcontextprotocol/sdk/shared/protocol# RequestOptions RequestOptions.onprogress"
+  ])
 ]
 
 /** What people ask about the packages of this repository. Those held out were not asked while the ranking was tuned. */
