@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Revision from "@fairlead/protocol/Revision"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -63,10 +64,13 @@ const handlerOf = (endpoint: McpEndpoint["Service"], canStream: boolean): WebHan
       return refusalOf(admission.tooLarge)
     case "Gone":
       admission.abandon()
-      // Nobody reads this: the client has closed its side, or the host has read the body.
-      return new Response(null, { status: 400 })
+      return gone()
   }
 }
+
+/** Nobody reads this: the client has closed its side, or the host has read the body. */
+const gone = (): Response =>
+  new Response(null, { status: 400, headers: { "mcp-protocol-version": Revision.latest.version } })
 
 /** The host and the target of a request. Its URL is in normal form already, so nothing is left to parse. */
 const partsOf = (url: string): { readonly host: string; readonly target: string } => {
@@ -193,7 +197,7 @@ class Answer implements HttpResponder {
 
   private onAbort(): void {
     this.exchange?.disconnect()
-    this.resolve(new Response(null, { status: 400 }))
+    this.resolve(gone())
     // Whoever still holds the stream waits for nothing.
     this.controller?.error(this.signal.reason)
     this.controller = undefined

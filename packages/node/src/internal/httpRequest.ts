@@ -2,10 +2,12 @@
  * One HTTP request of a listener: its head goes to the endpoint, its body is read within the limit, and what the endpoint
  * answers is written.
  */
-import type { HttpRead, HttpResponder } from "@fairlead/server/Front"
+import type { HttpAdmission, HttpRead, HttpResponder } from "@fairlead/server/Front"
 import type { McpEndpoint } from "@fairlead/server/McpEndpoint"
 import * as Effect from "effect/Effect"
 import type * as Http from "node:http"
+import type { Duplex } from "node:stream"
+import { lingerBytes, lingerMillis, type Refusals, textHeaders, versionHeader } from "./refusals.ts"
 
 /** What a listener serves. */
 export interface Site {
@@ -17,14 +19,47 @@ export interface Site {
   readonly health: boolean
 }
 
+/** What the `Expect` header of a request asks for. */
+export type Expected = "continue" | "unknown" | undefined
+
 export const onRequest = (
-  { endpoint, health, ownHost, path }: Site,
+  site: Site,
   request: Http.IncomingMessage,
   response: Http.ServerResponse,
-  expectsContinue: boolean
+  expected: Expected
 ): void => {
+  const { endpoint, health, path } = site
   const { headers, method = "GET", url = "/" } = request
-  const admission = endpoint.http({
+  if (headers.host === undefined && request.httpVersion === "1.1") {
+    return refuse(request, response, 400, { connection: "close" }, "The Host header is missing.")
+  }
+  const admission = admit(site, request)
+  // Whoever asks first has sent no body, and need not send one that is refused.
+  if (expected === "continue") {
+    if (admission._tag === "Read") response.writeContinue()
+    else response.setHeader("connection", "close")
+  }
+  // Host and Origin are checked on every path.
+  const isRefusedAnywhere = admission._tag === "Refuse" && admission.status === 403
+  if (expected === "unknown" && !isRefusedAnywhere) {
+    if (admission._tag === "Read") admission.abandon()
+    return refuse(request, response, 417, { connection: "close" }, "Only 100-continue can be expected here.")
+  }
+  const elsewhere = url !== path && pathOf(url) !== path
+  if (elsewhere && !isRefusedAnywhere) {
+    if (admission._tag === "Read") admission.abandon()
+    if (health && method === "GET" && healthOf(endpoint, request, response, pathOf(url))) return
+    return refuse(request, response, 404, {}, "Not found.")
+  }
+  if (admission._tag === "Refuse") {
+    return refuse(request, response, admission.status, admission.headers, admission.body)
+  }
+  readBody(request, response, admission)
+}
+
+const admit = ({ endpoint, ownHost }: Site, request: Http.IncomingMessage): HttpAdmission => {
+  const { headers, method = "GET", url = "/" } = request
+  return endpoint.http({
     method,
     url,
     ownHost,
@@ -34,22 +69,13 @@ export const onRequest = (
       return typeof value === "string" ? value : value?.join(", ")
     }
   })
-  // Whoever asks first has sent no body, and need not send one that is refused.
-  if (expectsContinue) {
-    if (admission._tag === "Read") response.writeContinue()
-    else response.setHeader("connection", "close")
-  }
-  // Host and Origin are checked on every path.
-  const elsewhere = url !== path && pathOf(url) !== path
-  if (elsewhere && !(admission._tag === "Refuse" && admission.status === 403)) {
-    if (admission._tag === "Read") admission.abandon()
-    if (health && method === "GET" && healthOf(endpoint, request, response, pathOf(url))) return
-    return refuse(request, response, 404, {}, "Not found.")
-  }
-  if (admission._tag === "Refuse") {
-    return refuse(request, response, admission.status, admission.headers, admission.body)
-  }
-  readBody(request, response, admission)
+}
+
+/** A tunnel is refused as any method is that is not served, but Node gives no response for it. */
+export const onConnect = (site: Site, refusals: Refusals) => (request: Http.IncomingMessage, socket: Duplex): void => {
+  const admission = admit(site, request)
+  if (admission._tag === "Read") admission.abandon()
+  else refusals.refuse(socket, admission.status, admission.headers, admission.body)
 }
 
 /** `/healthz`: the process serves. `/readyz`: it serves new requests. */
@@ -87,35 +113,48 @@ const refuse = (
   headers: Readonly<Record<string, string>>,
   body: string
 ) => {
-  // What is left of the request is read and dropped, so that the connection can go on.
-  request.resume()
   response.writeHead(status, {
-    ...body === "" ? {} : { "content-type": "text/plain; charset=utf-8" },
+    ...body === "" ? versionHeader : textHeaders,
     ...headers,
     ...status === 204 ? {} : { "content-length": Buffer.byteLength(body) }
   })
   if (body !== "") response.write(body)
+  // What is left of the request is read and dropped, so that the connection can go on.
   if (!isSending(request)) {
+    request.resume()
     response.end()
     return
   }
-  // A connection that closes while its client still sends loses what the client has not read yet: the answer.
+  // Also where there is no body to write.
+  response.flushHeaders()
+  linger(request, response)
+}
+
+/** A connection that closes while its client still sends loses what the client has not read yet: the answer. */
+const linger = (request: Http.IncomingMessage, response: Http.ServerResponse): void => {
+  let dropped = 0
+  const onData = (chunk: Buffer) => {
+    dropped += chunk.length
+    if (dropped > lingerBytes) giveUp()
+  }
   const end = () => {
     clearTimeout(timer)
     response.end()
   }
-  const timer = setTimeout(end, lingerMillis)
+  const giveUp = () => {
+    request.removeListener("data", onData)
+    clearTimeout(timer)
+    response.end(() => request.destroy())
+  }
+  const timer = setTimeout(giveUp, lingerMillis)
+  request.on("data", onData)
   request.on("end", end)
   request.on("close", end)
 }
 
-/** Whether more of a request may come. Who asks first sends no body that is refused. */
+/** Whether more of a request may come. */
 const isSending = ({ complete, headers }: Http.IncomingMessage): boolean =>
-  !complete && headers.expect === undefined &&
-  (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)
-
-/** How long a client that is refused may go on sending before its connection may close. */
-const lingerMillis = 1000
+  !complete && (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)
 
 const readBody = (request: Http.IncomingMessage, response: Http.ServerResponse, admission: HttpRead): void => {
   let first: Buffer | undefined

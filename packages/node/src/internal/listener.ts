@@ -9,10 +9,10 @@ import * as Fs from "node:fs"
 import * as Http from "node:http"
 import type * as Https from "node:https"
 import type { AddressInfo } from "node:net"
-import type { Duplex } from "node:stream"
 import type { HttpOptions } from "../NodeMcpEndpoint.ts"
-import { onRequest, type Site } from "./httpRequest.ts"
+import { type Expected, onConnect, onRequest, type Site } from "./httpRequest.ts"
 import { millisOf, notADuration } from "./millis.ts"
+import { Refusals } from "./refusals.ts"
 
 export type ListenFailure =
   | { readonly _tag: "Config"; readonly field: string; readonly reason: string }
@@ -99,38 +99,19 @@ const readArrival = ({ headTimeout = 10_000, bodyTimeout = 30_000 }: HttpOptions
 const createServer = (
   tls: Https.ServerOptions | undefined,
   arrival: Arrival
-): Effect.Effect<Http.Server, ListenFailure> =>
-  tls === undefined
-    ? Effect.succeed(Http.createServer(arrival))
+): Effect.Effect<Http.Server, ListenFailure> => {
+  // A missing Host is refused here, with a text and without losing it.
+  const options = { ...arrival, requireHostHeader: false }
+  return tls === undefined
+    ? Effect.succeed(Http.createServer(options))
     : Effect.catch(
       Effect.try({
         // Loaded where it is used: it makes the start slower.
-        try: () => process.getBuiltinModule("node:https").createServer({ ...tls, ...arrival }),
+        try: () => process.getBuiltinModule("node:https").createServer({ ...tls, ...options }),
         catch: () => undefined
       }),
       () => configFailure("tls", "the certificate or the key is not valid")
     )
-
-/** What did not arrive in time, or is no HTTP, is answered with a short text, as every refusal is. */
-const onClientError = (answering: ReadonlySet<Answering>) => (error: NodeJS.ErrnoException, socket: Duplex): void => {
-  const isAnswered = [...answering].some(({ response }) => response?.socket === socket && response.headersSent)
-  // Nothing can be said in the middle of another answer.
-  if (!socket.writable || isAnswered || error.code === "ECONNRESET") {
-    socket.destroy(error)
-    return
-  }
-  const [status, text] = clientErrors[error.code ?? ""] ?? ["400 Bad Request", "This is not HTTP/1.1."]
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${text.length}\r\n` +
-      `connection: close\r\n\r\n${text}`,
-    () => socket.destroy()
-  )
-}
-
-const clientErrors: Readonly<Record<string, readonly [status: string, text: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request took too long to arrive."],
-  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The headers are too large."],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["413 Content Too Large", "The chunk extensions are too large."]
 }
 
 /**
@@ -153,18 +134,24 @@ export const listen = Effect.fnUntraced(function*(
   const tls = yield* readTls(options)
   const server = yield* createServer(tls, yield* readArrival(options))
   const answering = new Set<Answering>()
-  const serveRequest = (expectsContinue: boolean) => (request: Http.IncomingMessage, response: Http.ServerResponse) => {
+  const refusals = new Refusals()
+  const serveRequest = (expected?: Expected) => (request: Http.IncomingMessage, response: Http.ServerResponse) => {
     const place: Answering = { response }
     answering.add(place)
     response.on("close", () => {
       answering.delete(place)
       place.response = undefined
     })
-    onRequest(site, request, response, expectsContinue)
+    onRequest(site, request, response, expected)
   }
-  server.on("request", serveRequest(false))
-  server.on("checkContinue", serveRequest(true))
-  server.on("clientError", onClientError(answering))
+  server.on("request", serveRequest())
+  server.on("checkContinue", serveRequest("continue"))
+  server.on("checkExpectation", serveRequest("unknown"))
+  server.on("connect", onConnect(site, refusals))
+  server.on("clientError", (error, socket) => {
+    const isAnswered = [...answering].some(({ response }) => response?.socket === socket && response.headersSent)
+    refusals.onError(error, socket, isAnswered)
+  })
 
   const died = Deferred.makeUnsafe<void>()
   let isIntended = false
@@ -181,7 +168,7 @@ export const listen = Effect.fnUntraced(function*(
     () =>
       Effect.flatMap(stop, () => {
         isIntended = true
-        return close(server, answering)
+        return close(server, answering, refusals)
       })
   )
 
@@ -205,7 +192,7 @@ export const listen = Effect.fnUntraced(function*(
  * The endpoint has stopped by now: every request has its answer or is beyond its grace. Answers that are still on their
  * way to a slow client get a moment; idle connections do not.
  */
-const close = (server: Http.Server, answering: ReadonlySet<Answering>) =>
+const close = (server: Http.Server, answering: ReadonlySet<Answering>, refusals: Refusals) =>
   Effect.callback<void>((resume) => {
     const leaving = new Set(
       [...answering].flatMap(({ response }) => response?.writableEnded === true ? [response] : [])
@@ -214,6 +201,7 @@ const close = (server: Http.Server, answering: ReadonlySet<Answering>) =>
       clearTimeout(timer)
       server.close(() => resume(Effect.void))
       server.closeAllConnections()
+      refusals.close()
     }
     // Not before: Node takes a connection for idle as soon as its answer is written, and cuts what has not left.
     const timer = setTimeout(end, flushTimeout)

@@ -91,16 +91,12 @@ export const checkHead = (policy: HttpPolicy, head: Head): Refusal | Accepted =>
   }
   const cors = { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, vary: "origin" }
   if (method === "OPTIONS" && header("access-control-request-method") !== undefined) {
-    return {
-      status: 204,
-      headers: {
-        ...cors,
-        "access-control-allow-methods": "POST",
-        "access-control-allow-headers": allowedHeaders(header("access-control-request-headers") ?? ""),
-        "access-control-max-age": "600"
-      },
-      body: ""
-    }
+    return refuse(204, "", {
+      ...cors,
+      "access-control-allow-methods": "POST",
+      "access-control-allow-headers": allowedHeaders(header("access-control-request-headers") ?? ""),
+      "access-control-max-age": "600"
+    })
   }
   const checked = checkRequest(policy, head)
   return isRefusal(checked)
