@@ -175,7 +175,10 @@ const malformed = ({ front, log, port, seed }: Target): Worker => {
       yield* Effect.timeoutOption(began(connection), "5 seconds")
       const status = statusOf(connection.text())
       yield* log.did("malformed")
-      if (status === undefined || !expected.includes(status)) {
+      // What is no HTTP never comes to a router: the server around it answers and closes at once, and what its client still
+      // sends then resets the connection, with the answer.
+      const mayBeLost = front === "router" && mistakes[0] === "HTTP"
+      if (status === undefined ? !mayBeLost : !expected.includes(status)) {
         const wanted = `${mistakes.join(" + ") || "no mistake"} wants ${expected.join(" or ")}`
         yield* log.wrong(
           `${front}, ${where}: ${wanted}, got ${status ?? "no answer"}: ${
