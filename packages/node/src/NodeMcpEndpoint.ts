@@ -122,13 +122,31 @@ export class ListenerDied extends Data.TaggedError("ListenerDied")<{
 }
 
 /**
+ * Something died while it started: a registration, or the platform. Whatever it was is the `cause`; the message is the
+ * same for all.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StartFailed extends Data.TaggedError("StartFailed")<{
+  readonly cause: unknown
+}> {
+  override get message(): string {
+    return "The server could not start"
+  }
+}
+
+/**
  * Why a listener does not serve; `reason` says which of the ways it is. Its message is one line.
+ *
+ * A registration that fails with an error of its own is none of them: that error is in the type of the program, to be
+ * caught by its tag.
  *
  * @category errors
  * @since 0.1.0
  */
 export class StartError extends Data.TaggedError("StartError")<{
-  readonly reason: InvalidConfig | UnauthenticatedNonLoopbackBind | BindFailed | ListenerDied
+  readonly reason: InvalidConfig | UnauthenticatedNonLoopbackBind | BindFailed | StartFailed | ListenerDied
 }> {
   override get message(): string {
     return this.reason.message
@@ -167,6 +185,11 @@ const startError = (failure: ListenFailure): StartError => {
   }
 }
 
+const startFailed = (cause: unknown) => Effect.fail(new StartError({ reason: new StartFailed({ cause }) }))
+
+const start = (endpoint: McpEndpoint["Service"], options: HttpOptions, stop: Effect.Effect<void>) =>
+  listen(endpoint, options, stop).pipe(Effect.mapError(startError), Effect.catchDefect(startFailed))
+
 const diedOf = ({ died, host, port }: Bound): Effect.Effect<never, StartError> =>
   Effect.andThen(died, Effect.fail(new StartError({ reason: new ListenerDied({ host, port }) })))
 
@@ -185,7 +208,7 @@ export const layerHttp = (options: HttpOptions = {}): Layer.Layer<HttpListener, 
     HttpListener,
     Effect.gen(function*() {
       const endpoint = yield* McpEndpoint
-      const bound = yield* Effect.mapError(listen(endpoint, options, endpoint.stop), startError)
+      const bound = yield* start(endpoint, options, endpoint.stop)
       return { host: bound.host, port: bound.port, url: bound.url, died: diedOf(bound) }
     })
   )
@@ -214,7 +237,7 @@ export const layerSupervised = (
       const once = Effect.scoped(
         Effect.gen(function*() {
           // A dead listener is no reason to stop the endpoint.
-          current = yield* Effect.mapError(listen(endpoint, options, Effect.void), startError)
+          current = yield* start(endpoint, options, Effect.void)
           yield* Deferred.succeed(first, undefined)
           return yield* diedOf(current)
         })
@@ -264,6 +287,9 @@ const forceOnSecondSignal: Effect.Effect<void, never, Scope.Scope> = Effect.asVo
  * ends by itself. For `NodeRuntime.runMain`, which interrupts it on SIGINT and SIGTERM and exits with 130 once it has
  * stopped; a second signal ends it at once.
  *
+ * Fails with {@link StartError}, also for an option of the endpoint (`InvalidConfig`) and for a registration that dies
+ * (`StartFailed`). A registration that fails keeps its own error.
+ *
  * **Example** (A server)
  *
  * ```ts no-run
@@ -293,11 +319,14 @@ const forceOnSecondSignal: Effect.Effect<void, never, Scope.Scope> = Effect.asVo
 export const launchHttp = (options: HttpOptions = {}) =>
 <A, E, R>(
   endpoint: Layer.Layer<McpEndpoint | A, E, R>
-): Effect.Effect<never, E | StartError, R> =>
+): Effect.Effect<never, Exclude<E, InvalidConfig> | StartError, R> =>
   Effect.scoped(Effect.andThen(
     forceOnSecondSignal,
     Effect.flatMap(
-      Layer.build(layerHttp(options).pipe(Layer.provide(endpoint))),
+      Layer.build(layerHttp(options).pipe(Layer.provide(endpoint))).pipe(
+        Effect.mapError(asStartError),
+        Effect.catchDefect(startFailed)
+      ),
       (services) => {
         const { died, url } = Context.get(services, HttpListener)
         return Effect.andThen(Effect.logInfo(`Listening on ${url}`), died)
@@ -305,11 +334,14 @@ export const launchHttp = (options: HttpOptions = {}) =>
     )
   ))
 
+const asStartError = <E>(error: E): Exclude<E, InvalidConfig> | StartError =>
+  error instanceof InvalidConfig ? new StartError({ reason: error }) : error as Exclude<E, InvalidConfig>
+
 const stdioError = (reason: StdioFailure): StdioError => new StdioError({ reason })
 
 /**
- * Serves an endpoint over the standard input and output until the input ends: then what runs is interrupted and the
- * effect returns. While it runs, the standard output carries nothing but the protocol: what Effect's loggers, `console`
+ * Serves an endpoint over the standard input and output until the input ends, or until something is written that nobody
+ * reads any more (a pipe says so no sooner): then what runs is interrupted and the effect returns. While it runs, the standard output carries nothing but the protocol: what Effect's loggers, `console`
  * and libraries write there goes to the standard error (spec: basic/transports/stdio). What is written before, as by
  * the layers of the endpoint, is not held back: {@link launchStdio} does that too.
  *

@@ -327,6 +327,52 @@ describe("what cannot be served", () => {
     }))
 })
 
+describe("a program that cannot start", () => {
+  const launched = <A, E, R>(
+    registrations: Layer.Layer<A, E, R>,
+    http: NodeMcpEndpoint.HttpOptions = {},
+    options: Partial<McpEndpoint.Options> = {}
+  ) =>
+    registrations.pipe(
+      McpEndpoint.serve({ name: "test", version: "1", ...options }),
+      NodeMcpEndpoint.launchHttp(http),
+      Effect.flip
+    )
+
+  it.effect("has one error for whatever the reason is, which it says in one line", () =>
+    Effect.gen(function*() {
+      const used = yield* serve(echo)
+      const secret = new Error("password: hunter2")
+      const rows = [
+        ["InvalidConfig", launched(echo, { port: -1 })],
+        ["InvalidConfig", launched(echo, {}, { pageSize: 0 })],
+        ["UnauthenticatedNonLoopbackBind", launched(echo, { host: "0.0.0.0" })],
+        ["BindFailed", launched(echo, { port: used.port })],
+        ["StartFailed", launched(Layer.effectDiscard(Effect.die(secret)))],
+        // What Node throws and does not tell of otherwise.
+        ["StartFailed", launched(echo, { host: 7 as never, allowUnauthenticated: true })]
+      ] as const
+      for (const [reason, program] of rows) {
+        const error: NodeMcpEndpoint.StartError = yield* program
+        assert.strictEqual(error._tag, "StartError")
+        assert.strictEqual(error.reason._tag, reason)
+        assert.match(error.message, /^.+$/)
+        assert.notInclude(error.message, "hunter2")
+      }
+      const { reason } = yield* launched(Layer.effectDiscard(Effect.die(secret)))
+      assert(reason._tag === "StartFailed")
+      assert.strictEqual(reason.cause, secret)
+    }))
+
+  it.effect("with the error of a registration has that one", () =>
+    Effect.gen(function*() {
+      const error = yield* launched(Layer.effectDiscard(Effect.fail({ _tag: "NoDatabase" } as const)))
+      // A failure of the type would be one of this comparison.
+      const tag: "NoDatabase" | "StartError" = error._tag
+      assert.strictEqual(tag, "NoDatabase")
+    }))
+})
+
 describe("starting", () => {
   it.effect(
     verifies("http/start")("opens the port when every registration is there, and not before"),

@@ -124,7 +124,8 @@ export interface Options<
   readonly verify?: ((request: RequestInfo) => Effect.Effect<Grant, Refused, RX>) | undefined
   /**
    * Makes the correlation of an HTTP request, such as from a header of a proxy: 1 to 128 visible ASCII characters.
-   * Anything else, and a failure, is as if there were none: then the client's `x-correlation-id` counts, else a fresh one.
+   * Anything else is as if there were none: then the client's `x-correlation-id` counts, else a fresh one. It runs in the
+   * slot of the request, before `verify`; when it throws, the request is answered with 500, and the log has the cause.
    */
   readonly correlation?: ((request: Omit<RequestInfo, "correlation">) => string | undefined) | undefined
   /**

@@ -134,7 +134,7 @@ describe("a correlation builder", () => {
   )
 
   it.effect(
-    verifies("http/promise/correlation_precedence")("that has none, a malformed one or fails leaves it to the client"),
+    verifies("http/promise/correlation_precedence")("that has none, or a malformed one, leaves it to the client"),
     () =>
       Effect.gen(function*() {
         const headers = { "x-correlation-id": "from-client" }
@@ -142,14 +142,41 @@ describe("a correlation builder", () => {
           const builder of [
             () => undefined,
             () => "two words",
-            () => "x".repeat(129),
-            () => {
-              throw new Error("broken")
-            }
+            () => "",
+            () => "x".repeat(129)
           ]
         ) {
           assert.strictEqual(yield* answered(builder, headers), "from-client")
         }
+      })
+  )
+
+  it.effect(
+    verifies("http/promise/callback_failure_500", "http/promise/callbacks_in_request")(
+      "that throws is 500 without its reason, starts nothing and gives its slot back"
+    ),
+    () =>
+      Effect.gen(function*() {
+        let verified = 0
+        let isBroken = true
+        const server = yield* serve(echo, {
+          maxConcurrentRequests: 1,
+          correlation: () => {
+            if (isBroken) throw new Error("secret of the builder")
+            return "built"
+          },
+          verify: () => Effect.sync(() => ({ principal: `number ${++verified}` }))
+        })
+        for (let i = 0; i < 2; i++) {
+          const answer = yield* server.send(call("greet"), { headers: { "x-correlation-id": "from-client" } })
+          assert.deepStrictEqual([answer.status, answer.text], [500, "Internal error."])
+        }
+        assert.strictEqual(verified, 0)
+        assert.strictEqual(server.logs.length, 2)
+        assert.strictEqual(server.logs[0]!.annotations["correlation"], "from-client")
+        isBroken = false
+        const { json } = yield* server.send(call("greet"))
+        assert.strictEqual(json.result.content[0].text, "built")
       })
   )
 })

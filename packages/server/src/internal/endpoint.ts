@@ -174,6 +174,14 @@ export const makeEndpoint = (
     exchange.ownId = arrival.id
     arrival.admitted?.(exchange)
     running.add(exchange.place)
+    if (settings.correlationOf !== undefined && arrival.info.transport === "http") {
+      try {
+        exchange.correlate(settings.correlationOf(arrival.info))
+      } catch (defect) {
+        exchange.die(defect)
+        return exchange
+      }
+    }
     if (settings.contextOf === undefined || arrival.services !== undefined) {
       serveNow(exchange, arrival, withPrincipal(arrival.services, arrival.principal))
     } else {
@@ -229,7 +237,6 @@ export const makeEndpoint = (
     maxJsonDepth: settings.maxJsonDepth,
     tooLarge: bodyTooLarge(settings.maxBodyBytes),
     writeWait: (f) => Timer.after(context, settings.writeTimeoutMillis, f),
-    correlationOf: settings.correlationOf,
     serve,
     arriving: 0
   }

@@ -110,6 +110,11 @@ export class Exchange {
     return this.knownCorrelation ??= Call.makeCorrelationUnsafe()
   }
 
+  /** Takes another correlation than the client's, if it is one. */
+  correlate(correlation: unknown): void {
+    if (Call.isCarriable(correlation)) this.knownCorrelation = correlation
+  }
+
   /** Takes the metadata of the request. The client's time left can only shorten the deadline. */
   accept(meta: Json.Object): void {
     this.meta = meta
@@ -149,6 +154,15 @@ export class Exchange {
       this.deadline - Timer.now(this.host.context),
       () => this.onDeadline()
     )
+  }
+
+  /** What had to run before the request did died. */
+  die(defect: unknown): void {
+    try {
+      this.onFailure(Cause.die(defect))
+    } finally {
+      this.end()
+    }
   }
 
   /** Answers without running anything, and ends. */

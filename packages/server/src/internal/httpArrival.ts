@@ -21,7 +21,6 @@ export interface ArrivalHost {
   readonly maxJsonDepth: number
   readonly tooLarge: Refusal
   readonly writeWait: WriteWait
-  readonly correlationOf: ((request: Omit<RequestInfo, "correlation">) => string | undefined) | undefined
   readonly serve: (arrival: Arrival) => Exchange | undefined
   /** How many requests arrive: admitted, and neither served nor abandoned. */
   arriving: number
@@ -82,19 +81,7 @@ export class HttpArrival implements HttpRead, Arrival {
   }
 
   get correlation(): string | undefined {
-    return this.builtCorrelation ?? this.request.header(Call.correlationHeader)
-  }
-
-  /** A builder that fails is as if it were not there: a correlation is for logs. */
-  private get builtCorrelation(): string | undefined {
-    const { correlationOf } = this.host
-    if (correlationOf === undefined) return undefined
-    try {
-      const correlation = correlationOf(this.info)
-      return Call.isCarriable(correlation) ? correlation : undefined
-    } catch {
-      return undefined
-    }
+    return this.request.header(Call.correlationHeader)
   }
 
   read(): Result.Result<JsonRpc.Message, JsonRpc.Invalid> {
