@@ -281,6 +281,23 @@ describe("limits", () => {
       })
   )
 
+  it.live("an answer of many megabytes fails its call alone, as one does that is no JSON or nests too deep", () =>
+    Effect.gen(function*() {
+      const { ask, client } = yield* spawn()
+      const call = (query: string) => failure(client.callResult(Search, { query }))
+      const waiting = yield* Effect.forkChild(ask("hold"))
+      yield* Effect.sleep("20 millis")
+      expect((yield* call(`size-late-id ${12 * 1024 * 1024}`)).code).toBe("response_too_large")
+      const deep = `${"[".repeat(70)}${"]".repeat(70)}`
+      for (const value of ["NaN", deep]) {
+        const error = yield* call(`raw {"jsonrpc":"2.0","id":ID,"result":{"x":${value}}}`)
+        expect(error.code).toBe("malformed_response")
+      }
+      expect(waiting.pollUnsafe()).toBeUndefined()
+      expect(yield* ask("release")).toEqual(["released"])
+      yield* Fiber.join(waiting)
+    }))
+
   it.live("a line over the limit without an id in its head fails the only call, or all", () =>
     Effect.gen(function*() {
       const { ask, client } = yield* spawn({ maxLineBytes: 10_000 })

@@ -7,7 +7,7 @@ import * as JsonRpc from "@fairlead/protocol/JsonRpc"
 import { type Failure, type Outgoing, ResponseTooLarge } from "@fairlead/protocol/Transport"
 import * as Sse from "effect/encoding/Sse"
 import * as Result from "effect/Result"
-import { belongsTo, malformed } from "./answers.ts"
+import { belongsTo, decode, malformed } from "./answers.ts"
 
 export type Outcome = Result.Result<JsonRpc.Response, Failure>
 
@@ -35,7 +35,7 @@ export const makeReader = (request: Outgoing, maxBytes: number): Reader => {
 
   const take = (data: string) => {
     if (isLongerThan(data, maxBytes)) return tooLarge()
-    const decoded = JsonRpc.decode(data)
+    const decoded = decode(data)
     if (Result.isFailure(decoded)) {
       const { error, id } = decoded.failure
       if (id !== undefined && JsonRpc.idKey(id) === key) outcome = Result.fail(malformed(error.message))

@@ -20,7 +20,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { malformed } from "./answers.ts"
+import { decode, malformed } from "./answers.ts"
 import { headOf } from "./messageHead.ts"
 
 export interface Limits {
@@ -132,6 +132,8 @@ export class Channel {
         isScheduled = true
         queueMicrotask(go)
       }
+      // What came since the look above has woken nobody.
+      if (this.#frames.length > 0 || this.#ended !== undefined) return go()
       this.#wake = wake
       return Effect.sync(() => {
         if (this.#wake === wake) this.#wake = undefined
@@ -180,7 +182,7 @@ export class Channel {
 
   #receive(text: string): void {
     if (isLongerThan(text, this.#limits.maxResponseBytes)) return this.#oversize(text, this.#limits.maxResponseBytes)
-    const decoded = JsonRpc.decode(text)
+    const decoded = decode(text)
     if (Result.isFailure(decoded)) {
       const { error, id } = decoded.failure
       const waiting = id === undefined ? undefined : this.#sentById(id)

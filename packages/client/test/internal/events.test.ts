@@ -40,6 +40,28 @@ const cut = (bytes: Uint8Array, points: ReadonlyArray<number>) => {
   return chunks
 }
 
+describe("answers that cannot be read", () => {
+  const deep = `${"[".repeat(70)}${"]".repeat(70)}`
+  it.each<readonly [string, string]>([
+    ["no JSON", "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"x\":NaN}}"],
+    ["too deep", `{"jsonrpc":"2.0","result":{"id":1,"x":${deep}},"id":7}`]
+  ])("end the call at once: %s", (_name, text) => {
+    const { outcome } = readAll([new TextEncoder().encode(`data: ${text}\n\ndata: ${answer(1)}\n\n`)])
+    expect(outcome !== undefined && Result.isFailure(outcome) && outcome.failure._tag).toBe("MalformedResponse")
+  })
+
+  it.each<readonly [string, string]>([
+    ["of another request", "{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{\"x\":NaN}}"],
+    ["a call", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{\"x\":NaN}}"],
+    ["of no protocol", "{\"id\":7,\"x\":NaN}"],
+    ["a text with one in it", "sent {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}"]
+  ])("are skipped where they are no answer: %s", (_name, text) => {
+    const { outcome, skipped } = readAll([new TextEncoder().encode(`data: ${text}\n\ndata: ${answer(1)}\n\n`)])
+    expect(outcome !== undefined && Result.isSuccess(outcome)).toBe(true)
+    expect(skipped).toBe(1)
+  })
+})
+
 describe("event streams", () => {
   const lineEnd = fc.constantFrom("\n", "\r\n", "\r")
   const noise = fc.constantFrom(
