@@ -285,6 +285,8 @@ describe("retry", () => {
   it.effect.each<readonly [string, number]>([
     ["7", 7000],
     ["Thu, 01 Jan 1970 00:00:09 GMT", 9000],
+    ["99999999999", 2 ** 31 * 1000],
+    ["-7", 1000],
     ["soon", 1000],
     ["0", 1000]
   ])(
@@ -302,6 +304,74 @@ describe("retry", () => {
         expect(yield* Fiber.join(fiber)).toEqual({ titles: ["a"] })
       })
   )
+
+  it.effect("a wait that would end after the deadline is not begun: the last error says why", () =>
+    Effect.gen(function*() {
+      const { client, requests } = yield* failing(refused, busy("3600"))
+      const fiber = yield* search(client).pipe(
+        McpClient.retry({ schedule: Schedule.spaced("1 second") }),
+        Call.withDeadline("10 seconds"),
+        Effect.flip,
+        Effect.forkChild
+      )
+      yield* TestClock.adjust("1 second")
+      expect(yield* Fiber.join(fiber)).toMatchObject({ code: "http_status.503" })
+      expect(requests.length).toBe(2)
+    }))
+
+  it.effect("a token ends a wait, and what the last attempt knew of the server stays", () =>
+    Effect.gen(function*() {
+      const token = yield* Call.makeCancellationToken
+      const { client, requests } = yield* failing(lost)
+      const fiber = yield* search(client).pipe(
+        McpClient.retry({ idempotent: true, schedule: Schedule.spaced("1 hour") }),
+        Call.withCancellation(token),
+        Effect.flip,
+        Effect.forkChild
+      )
+      yield* TestClock.adjust("1 minute")
+      yield* token.cancel
+      expect(yield* Fiber.join(fiber)).toMatchObject({ code: "cancelled.maybe_sent" })
+      expect(requests.length).toBe(1)
+    }))
+
+  it.effect("with a token too, what cannot be retried fails at once", () =>
+    Effect.gen(function*() {
+      const token = yield* Call.makeCancellationToken
+      const { client } = yield* failing(lost)
+      const error = yield* search(client).pipe(
+        McpClient.retry({ schedule: Schedule.spaced("1 hour") }),
+        Call.withCancellation(token),
+        Effect.flip
+      )
+      expect(error).toMatchObject({ code: "connection_closed.maybe_sent" })
+    }))
+})
+
+describe("reports after the end", () => {
+  it.effect("are not handed over, though they came in one chunk with what ended the call", () =>
+    Effect.gen(function*() {
+      const token = yield* Call.makeCancellationToken
+      const heard: Array<number> = []
+      const { client } = yield* scripted((request) =>
+        Effect.flatMap(Effect.yieldNow, () => {
+          request.sent()
+          for (const value of [1, 2, 3]) request.notify(progressOf(request, value))
+          return Effect.never
+        })
+      )
+      const error = yield* search(client).pipe(
+        Call.withProgress(({ progress }) => {
+          heard.push(progress)
+          return token.cancel
+        }),
+        Call.withCancellation(token),
+        Effect.flip
+      )
+      expect(error).toMatchObject({ code: "cancelled.maybe_sent" })
+      for (let i = 0; i < 20; i++) yield* Effect.yieldNow
+      expect(heard).toEqual([1])
+    }))
 })
 
 describe("configuration", () => {

@@ -25,6 +25,7 @@ import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
+import * as Scheduler from "effect/Scheduler"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -77,6 +78,34 @@ const listening = (options: McpClient.Options & { readonly acknowledges?: boolea
 const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
 
 describe("opening", () => {
+  it.effect("a scope that closes meanwhile ends it as it stands: the request has left", () =>
+    Effect.gen(function*() {
+      const server = yield* listening({ acknowledges: false })
+      const scope = yield* Scope.make()
+      const fiber = yield* server.client.listen(all).pipe(Scope.provide(scope), Effect.flip, Effect.forkChild)
+      yield* turns
+      expect(server.requests.length).toBe(1)
+      yield* Scope.close(scope, Exit.void)
+      expect((yield* Fiber.join(fiber)).code).toBe("cancelled.maybe_sent")
+    }))
+
+  it.effect("what comes while a reader begins to wait is not passed over", () =>
+    Effect.gen(function*() {
+      const server = yield* listening()
+      const subscription = yield* server.client.listen(all)
+      // Each step of the reader takes a turn of its own, and the notification comes in any of them.
+      for (let before = 0; before < 20; before++) {
+        const reader = yield* subscription.next("1 minute").pipe(
+          Effect.provideService(Scheduler.MaxOpsBeforeYield, 3),
+          Effect.forkChild
+        )
+        for (let i = 0; i < before; i++) yield* Effect.yieldNow
+        told(server.last, names.toolsListChanged)
+        for (let i = 0; i < 60; i++) yield* Effect.yieldNow
+        expect(reader.pollUnsafe()).toEqual(Exit.succeed(Option.some(new Subscription.ToolsListChanged())))
+      }
+    }))
+
   it.effect(
     verifies(
       "client/listen",

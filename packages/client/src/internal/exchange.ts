@@ -33,6 +33,8 @@ export type Notify = (notification: JsonRpc.Notification, id: JsonRpc.RequestId)
 
 /** One request: what its body sends with, and fails with. */
 export interface Exchange {
+  /** What is known by now of the request that was sent last. */
+  readonly evidence: Transport.Evidence
   readonly send: (
     method: string,
     params: Json.Object,
@@ -173,7 +175,9 @@ class Running<A, E> {
   interrupt(): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.#release()
-      const fibers = [this.#state.reports?.fiber, this.#fiber].filter((fiber) => fiber !== undefined)
+      const { reports } = this.#state
+      const fibers = [reports?.fiber, this.#fiber].filter((fiber) => fiber !== undefined)
+      reports?.stop()
       return Fiber.interruptAll(fibers)
     })
   }

@@ -67,6 +67,8 @@ class Listener implements Subscription.Subscription {
   readonly #opened: Deferred.Deferred<void, Error>
   readonly #mailbox: Mailbox
   #wasOpened = false
+  /** The request that opens it. */
+  #exchange: Exchange | undefined
   /** When it was opened last. */
   #since: number | undefined
 
@@ -107,7 +109,7 @@ class Listener implements Subscription.Subscription {
 
   #cancelled(): Error {
     return McpClientError.make(
-      new Cancelled({ evidence: this.#wasOpened ? "MaybeSent" : "NotSent" }),
+      new Cancelled({ evidence: this.#wasOpened ? "MaybeSent" : this.#exchange?.evidence ?? "NotSent" }),
       this.#logical.correlation
     )
   }
@@ -139,6 +141,7 @@ class Listener implements Subscription.Subscription {
   /** One stream, from its request to its end. */
   #once(exchange: Exchange): Effect.Effect<void, Error> {
     return Effect.withFiber((fiber) => {
+      this.#exchange = exchange
       const stopped = Deferred.makeUnsafe<void, Error>()
       let isOpen = false
       const broken = (detail: string) => Deferred.doneUnsafe(stopped, Effect.fail(exchange.malformed(detail)))

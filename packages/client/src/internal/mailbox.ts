@@ -70,6 +70,8 @@ export class Mailbox {
   /** A reader takes for itself once it runs: one that is interrupted before that has taken nothing. */
   #woken(context: Context.Context<never>, millis: number): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
+      // What came since the last look has woken nobody.
+      if (this.#waiting.size > 0 || this.#ending !== undefined) return resume(Effect.void)
       const stop = Timer.after(context, millis, () => wake())
       const leave = () => {
         stop()

@@ -25,6 +25,7 @@ export class Reports {
   #waiting: Array<Report> = []
   #busy = false
   #fiber: Fiber.Fiber<void> | undefined
+  #stopped = false
   #dropped = 0
   #warned = false
   readonly #context: Context.Context<never>
@@ -46,6 +47,8 @@ export class Reports {
   }
 
   push(report: Report): void {
+    // The rest of a chunk that ended the call on its way.
+    if (this.#stopped) return
     if (this.#waiting.length === maxWaiting) {
       this.#waiting.shift()
       this.#dropped++
@@ -54,7 +57,9 @@ export class Reports {
     if (!this.#busy) this.#start()
   }
 
+  /** Nothing is handed over any more. */
   stop(): void {
+    this.#stopped = true
     this.#waiting = []
     this.#fiber?.interruptUnsafe()
   }
