@@ -123,7 +123,7 @@ const invalid = (field: string, detail: string) =>
 /** Pairs that never change are checked once, others for each request. */
 const checkedHeaders = Effect.fnUntraced(function*<R>({ headers = [] }: HttpTransport.Options<R>) {
   if (!Effect.isEffect(headers)) {
-    const checked = checkHeaders(headers)
+    const checked = checkLazily(headers)
     return Result.isSuccess(checked) ? checked.success : yield* invalid("headers", checked.failure)
   }
   const computed = Effect.provideContext(headers, yield* Effect.context<R>()) as Effect.Effect<
@@ -136,13 +136,22 @@ const checkedHeaders = Effect.fnUntraced(function*<R>({ headers = [] }: HttpTran
         ? Effect.interrupt
         : Effect.fail(new InvalidConfig({ field: "headers", detail: "they could not be computed" })),
     onSuccess: (pairs) => {
-      const checked = checkHeaders(pairs)
+      const checked = checkLazily(pairs)
       return Result.isSuccess(checked)
         ? Effect.succeed(checked.success)
         : Effect.fail(new InvalidConfig({ field: "headers", detail: checked.failure }))
     }
   })
 })
+
+/** Pairs that are computed as they are taken can fail only then. */
+const checkLazily = (pairs: HttpTransport.Headers): Result.Result<CheckedHeaders, string> => {
+  try {
+    return checkHeaders(pairs)
+  } catch {
+    return Result.fail("they could not be computed")
+  }
+}
 
 /**
  * The headers of a request beside the user's: the media types, what the revision asks for, and what the client adds. No
@@ -168,6 +177,8 @@ export interface Head {
   readonly status: number
   /** A header by its name in lower case. */
   readonly header: (name: string) => string | undefined
+  /** Whether the body has a content encoding that was not undone; then it is not read. Default: false. */
+  readonly isEncoded?: boolean | undefined
 }
 
 /**
@@ -198,13 +209,18 @@ export interface Reader {
 
 /**
  * A reader for the answer that has this head, or the end of the call where the head alone decides: a declared length
- * above the limit, a media type that is neither JSON nor an event stream. Notifications go to the request as they come.
+ * above the limit, a media type that is neither JSON nor an event stream, a body that is encoded. Notifications go to the request as they come.
  *
  * @category answers
  * @since 0.1.0
  */
 export const reader = (outgoing: Outgoing, head: Head, limits: Limits): Result.Result<Reader, Failure> => {
   const { maxResponseBytes } = limits
+  if (head.isEncoded === true) {
+    return Result.fail(
+      isOk(head) ? malformed("the body has a content encoding that was not asked for") : rejected(head)
+    )
+  }
   const contentType = head.header("content-type")
   const mediaType = mediaTypeOf(contentType)
   if (mediaType === "text/event-stream") return Result.succeed(eventReader(outgoing, head, limits))

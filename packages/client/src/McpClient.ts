@@ -75,8 +75,8 @@ import { begin, type Start } from "./internal/exchange.ts"
 import { handlersBeside } from "./internal/inputAnswers.ts"
 import { paused } from "./internal/inputRounds.ts"
 import { listen } from "./internal/listening.ts"
-import { kinds, listAll, listPage, rawKind, streamAll } from "./internal/listing.ts"
-import { callRaw, complete, getPrompt, readResource } from "./internal/operations.ts"
+import { kinds, listAll, listPage, streamAll } from "./internal/listing.ts"
+import { callRaw, complete, getPrompt, listRaw, readResource } from "./internal/operations.ts"
 import { resumeDefined, resumeRaw } from "./internal/resuming.ts"
 import { retrying } from "./internal/retrying.ts"
 import { type Settings, settingsOf } from "./internal/settings.ts"
@@ -401,7 +401,7 @@ export interface Client {
   /**
    * Sends a request of any method and gives its result as it came, also one that asks for input. `name` is what the
    * routing header repeats: mandatory for `tools/call`, `prompts/get` and `resources/read`, refused elsewhere with
-   * `InvalidArguments`, as `subscriptions/listen` is.
+   * `InvalidArguments`, as `subscriptions/listen` is, and a method that is not visible ASCII.
    */
   readonly callRaw: (
     method: string,
@@ -562,7 +562,8 @@ export const layerConfig = (
 export interface RetryPolicy<out Output = unknown, out Error = never, out Env = never> {
   /**
    * The waits, and when to stop. A `Retry-After` of the server lengthens a wait. The schedule bounds how often; a
-   * deadline of the call bounds how long.
+   * `Call.withDeadline` around the retries bounds how long: a wait that would end after it is not begun, and the last
+   * error ends the call. A token around them ends a wait with `Cancelled`, whose evidence is that of the last attempt.
    */
   readonly schedule: Schedule.Schedule<Output, unknown, Error, Env>
   /**
@@ -659,7 +660,7 @@ const handle = (core: Core, overlay: Call.Call | undefined): Client => {
     listPrompts: start((logical) => listAll(logical, kinds.prompts)),
     listStream: (kind) => Stream.unwrap(start((logical) => Effect.sync(() => streamAll(logical, kinds[kind])))),
     listPage: (kind, cursor) => start((logical) => listPage(logical, kinds[kind], cursor)),
-    listRaw: (method, collection) => start((logical) => listAll(logical, rawKind(method, collection))),
+    listRaw: (method, collection) => start((logical) => listRaw(logical, method, collection)),
     callResult,
     call: (tool, ...input) => Effect.flatMap(callResult(tool, ...input), outputOf),
     callDiscovered: (tool, args) => start((logical) => callDiscovered(logical, tool, args)),

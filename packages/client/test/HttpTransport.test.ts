@@ -96,6 +96,7 @@ describe("settings of HttpTransport", () => {
     ["any content header", "content-language", "de"],
     ["transfer encoding", "Transfer-Encoding", "chunked"],
     ["connection", "CONNECTION", "close"],
+    ["what asks before it sends", "Expect", "100-continue"],
     ["a header of the protocol", "MCP-Protocol-Version", "1"],
     ["a session", "Mcp-Session-Id", "1"],
     ["the correlation", "X-Correlation-Id", "1"],
@@ -127,6 +128,22 @@ describe("settings of HttpTransport", () => {
         expect(target.received).toEqual([])
       })
   )
+
+  it.live("headers that fail while they are taken are a setting that cannot be used, without their details", () =>
+    Effect.gen(function*() {
+      const lazy = function*(): Generator<readonly [string, string]> {
+        yield ["x-a", "1"]
+        throw new Error("s3cret")
+      }
+      const target = yield* peer((request, response) => json(response, result(request)))
+      const fixed = yield* Effect.flip(make({ url: target.url, headers: { [Symbol.iterator]: lazy } }))
+      const client = yield* clientOf(target.url, { headers: Effect.sync(lazy) })
+      for (const error of [fixed, yield* Effect.flip(search(client))]) {
+        expect(error.code).toBe("invalid_config")
+        expect(JSON.stringify(error) + String(error)).not.toContain("s3cret")
+      }
+      expect(target.received).toEqual([])
+    }))
 
   it.live(
     verifies("client/with_headers", "client/promise/headers_lowercase", "snodo/option/headers")(

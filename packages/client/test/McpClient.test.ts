@@ -624,6 +624,16 @@ describe("McpClient", () => {
         expect(error.reason.detail).toContain("result.supportedVersions[0]")
       }))
 
+    it.effect("an answer that cannot be used is not kept", () =>
+      Effect.gen(function*() {
+        const answers: Array<Json.Object> = [{ ...discovery, capabilities: 5 }, discovery]
+        const { client, requests } = yield* scripted(results(() => answers.shift()!), { cache: true })
+        expect((yield* failureOf(client.discover)).code).toBe("malformed_response")
+        expect((yield* client.discover).supportedVersions).toEqual(discovery.supportedVersions)
+        yield* client.discover
+        expect(requests.length).toBe(2)
+      }))
+
     it.effect("discovery cannot require input", () =>
       Effect.gen(function*() {
         const { client } = yield* scripted(results(() => ({ ...discovery, resultType: "input_required" })))

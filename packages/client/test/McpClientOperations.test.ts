@@ -146,6 +146,16 @@ describe("lists", () => {
       })
   )
 
+  it.effect.each(["", "a b", "subscriptions/listen", "tools/call"])(
+    "of the method %j are refused",
+    (method) =>
+      Effect.gen(function*() {
+        const { client, requests } = yield* scripted(results(() => ({ items: [] })))
+        const error = yield* Effect.flip(client.listRaw(method, "items"))
+        expect([error.code, requests.length]).toEqual(["invalid_arguments", 0])
+      })
+  )
+
   it.effect("a page whose items break their schema is malformed, and says where", () =>
     Effect.gen(function*() {
       const { client } = yield* scripted(results(() => ({ resources: [{ uri: 5, name: "a" }] })))
@@ -341,7 +351,9 @@ describe("raw requests", () => {
     ["a stream", "subscriptions/listen", undefined, { notifications: {} }],
     ["metadata", "tools/list", undefined, { _meta: {} }],
     ["an empty method", "", undefined, {}],
-    ["a method with a line break", "a\r\nb", undefined, {}]
+    ["a method with a line break", "a\r\nb", undefined, {}],
+    ["a method that no header can hold", "méthode", undefined, {}],
+    ["a method with a space around it", " a", undefined, {}]
   ])(
     verifies(
       "client/promise/call_raw_name",

@@ -12,6 +12,7 @@ import * as https from "node:https"
 import * as net from "node:net"
 import * as os from "node:os"
 import * as path from "node:path"
+import * as zlib from "node:zlib"
 import { httpBehaviour } from "../../client/test/support/httpBehaviour.ts"
 import { event, events, json, peer, type Received, result } from "../../client/test/support/peer.ts"
 import { Search } from "../../client/test/support/tools.ts"
@@ -132,6 +133,22 @@ describe("connections", () => {
       yield* until(() => target.connections.open === 0)
       yield* search(client)
       expect(target.connections.opened).toBe(2)
+    }))
+
+  it.live("no content encoding is asked for, and one that comes is told as what it is", () =>
+    Effect.gen(function*() {
+      const target = yield* peer((request, response) => {
+        const body = zlib.gzipSync(event(result(request)))
+        const status = target.received.length === 1 ? 200 : 503
+        response.writeHead(status, { "content-type": "text/event-stream", "content-encoding": "gzip" })
+        response.end(body)
+      })
+      const client = yield* clientOf(target.url)
+      const error = yield* Effect.flip(search(client))
+      assert(error._tag === "McpClientError" && error.reason._tag === "MalformedResponse")
+      expect(error.reason.detail).toContain("content encoding")
+      expect(yield* Effect.flip(search(client))).toMatchObject({ code: "http_status.503" })
+      expect(target.received[0]!.headers["accept-encoding"]).toBe("identity")
     }))
 
   it.live("a head that comes early is not the answer", () =>

@@ -57,6 +57,11 @@ export class Cache {
     }
   }
 
+  /** Drops one answer. */
+  drop(method: string, params: Json.Object, whose: string | undefined): void {
+    for (const key of keysOf(method, params, whose)) this.#entries.delete(key)
+  }
+
   /** Drops all pages of a list: a cursor that one of them gave is not taken any more. */
   dropPages(method: string): void {
     this.epoch++

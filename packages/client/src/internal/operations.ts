@@ -17,6 +17,7 @@ import * as McpClientError from "../McpClientError.ts"
 import { type Exchange, type Logical, run } from "./exchange.ts"
 import { ask, type Asked, type Finish } from "./inputRounds.ts"
 import { describe } from "./issues.ts"
+import { listAll, rawKind } from "./listing.ts"
 import { matched } from "./matched.ts"
 
 type Error = McpClientError.McpClientError
@@ -112,8 +113,8 @@ export const callRaw = (
 ): Effect.Effect<Json.Object, Error> =>
   run(logical, (exchange) => {
     const known = Revision.latest.methods.get(method)
-    if (known?.streams === true) return invalid(exchange, "a stream is opened by `listen`")
-    if (method === "" || hasControls(method)) return invalid(exchange, "the method is empty or has control characters")
+    const problem = problemOfMethod(method)
+    if (problem !== undefined) return invalid(exchange, problem)
     const member = known?.routingName
     if (member === undefined) {
       if (name !== undefined) return invalid(exchange, "requests of this method have no name")
@@ -128,5 +129,22 @@ export const callRaw = (
     return Effect.map(exchange.send(method, all, []), ({ result }) => result)
   })
 
-// oxlint-disable-next-line no-control-regex
-const hasControls = (text: string): boolean => /[\u0000-\u001f\u007f]/.test(text)
+/** All pages of any listing. */
+export const listRaw = (
+  logical: Logical,
+  method: string,
+  collection: string
+): Effect.Effect<ReadonlyArray<Json.Value>, Error> => {
+  const known = Revision.latest.methods.get(method)
+  const problem = problemOfMethod(method) ??
+    (known?.routingName === undefined ? undefined : "requests of this method need their name")
+  return problem === undefined
+    ? listAll(logical, rawKind(method, collection))
+    : Effect.fail(McpClientError.make(new McpClientError.InvalidArguments({ detail: problem }), logical.correlation))
+}
+
+/** Why requests of a method cannot be sent by its name. A header repeats it. */
+export const problemOfMethod = (method: string): string | undefined => {
+  if (Revision.latest.methods.get(method)?.streams === true) return "a stream is opened by `listen`"
+  return /^[\x21-\x7e]+$/.test(method) ? undefined : "the method is not visible ASCII"
+}

@@ -34,6 +34,8 @@ export class State implements Exchange {
   reports: Reports | undefined
   readonly bounds: Bounds
   readonly #logical: Logical
+  /** Takes the answer out of the cache. */
+  #unkeep: (() => void) | undefined
 
   constructor(logical: Logical, start: number, bounded: Bounded | undefined) {
     const { call, core, since } = logical
@@ -47,6 +49,8 @@ export class State implements Exchange {
   }
 
   malformed(detail: string, result?: Json.Object): Error {
+    // It would be as useless the next time.
+    this.#unkeep?.()
     return this.fail(new MalformedResponse(result === undefined ? { detail } : { detail, result }))
   }
 
@@ -73,6 +77,7 @@ export class State implements Exchange {
   #cached(cache: Cache, method: string, params: Json.Object, headers: Headers): Effect.Effect<Answer, Error> {
     const of = (whose: string | undefined) =>
       Effect.withFiber<Answer, Error>(({ context }) => {
+        this.#unkeep = () => cache.drop(method, params, whose)
         const kept = cache.get(method, params, whose, Timer.now(context))
         if (kept !== undefined) {
           this.evidence = "Completed"

@@ -14,6 +14,7 @@ const value = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 const reserved = new Set([
   "accept",
   "connection",
+  "expect",
   "host",
   "keep-alive",
   "te",

@@ -81,7 +81,8 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
     if (closed) return resume(Effect.interrupt)
     this.#resume = resume
     open.add(this.#place)
-    const headers: Record<string, string> = { ...this.#own }
+    // Without it a server may send any content encoding, and nothing here undoes one.
+    const headers: Record<string, string> = { "accept-encoding": "identity", ...this.#own }
     for (const [name, value] of HttpExchange.requestHeaders(this.#outgoing)) headers[name] = value
     dispatcher.dispatch({
       origin,
@@ -114,7 +115,7 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
       const value = headers[name]
       return Array.isArray(value) ? value.join(", ") : value
     }
-    const head: HttpExchange.Head = { status, header }
+    const head: HttpExchange.Head = { status, header, isEncoded: isEncoded(header("content-encoding")) }
     const target = this.#redirects < HttpExchange.maxRedirects ? HttpExchange.redirect(head, this.#url) : undefined
     if (target !== undefined) return this.#follow(target)
     const reader = HttpExchange.reader(this.#outgoing, head, this.#wire.limits)
@@ -195,6 +196,9 @@ export class Exchange implements Undici.Dispatcher.DispatchHandler {
     this.#place.exchange = undefined
   }
 }
+
+const isEncoded = (encoding: string | undefined): boolean =>
+  encoding !== undefined && encoding !== "" && encoding.toLowerCase() !== "identity"
 
 /** The code of an error or, where several addresses failed, of the first; a stable word, never a peer's. */
 const codeOf = (error: unknown): string | undefined => {
