@@ -287,6 +287,25 @@ describe("a cursor", () => {
   )
 })
 
+describe("a cursor", () => {
+  it.effect.each(ways)(
+    verifies("PAGE-3", "CACHE-8")("does not tell of a change that its caller may not see, over %s"),
+    (way) =>
+      Effect.gen(function*() {
+        const server = yield* asked(way, layerOf(tools, [...numbered(6), "secret"]), {
+          pageSize: 2,
+          access: () => ({ visible: ({ name }) => !name.startsWith("secret") })
+        })
+        const { next } = yield* page(server, tools)
+        yield* server.server.register(tools.handler("secret-too"))
+        yield* server.server.unregister("tool", "secret")
+        assert.deepStrictEqual((yield* page(server, tools, next)).names, ["t00002", "t00003"])
+        yield* server.server.register(tools.handler("t00009"))
+        assert.deepStrictEqual((yield* page(server, tools, next)).error, invalid)
+      })
+  )
+})
+
 describe("while a page is sealed", () => {
   /** Holds the next call of a method of Web Crypto until it is released. */
   const holding = (name: "encrypt" | "digest") => {

@@ -26,6 +26,10 @@ const itemsOf: Readonly<Record<Kind, string>> = {
   prompt: Revision.latest.methods.get(Revision.method.listPrompts)!.items!
 }
 
+/** How many ways to see one listing have their digests kept. */
+const maxDigests = 32
+const everything = "*"
+
 const invalidCursor = () => invalidParams("The cursor is not valid")
 
 /** What one walk through a list goes over: the same from its first page to its last. */
@@ -40,15 +44,18 @@ interface Walk {
 
 export const makeLists = (catalog: Catalog, sealer: Sealer, pageSize: number): Lists => {
   // A changed list is another listing: what is known of one never answers for the next.
-  const digests = new WeakMap<Listing, string>()
+  const digests = new WeakMap<Listing, Map<string, string>>()
   const pagesOf = new WeakMap<Listing, Map<number, string>>()
 
-  const digestOf = (listing: Listing): Effect.Effect<string> =>
+  /** The digest of what is seen of a listing; `seen` says which that is. */
+  const digestOf = (listing: Listing, seen: string, texts: ReadonlyArray<string>): Effect.Effect<string> =>
     Effect.suspend(() => {
-      const known = digests.get(listing)
-      return known === undefined
-        ? Effect.tap(sealer.digest(listing.texts), (digest) => Effect.sync(() => digests.set(listing, digest)))
-        : Effect.succeed(known)
+      let known = digests.get(listing)
+      if (known === undefined) digests.set(listing, known = new Map())
+      const digest = known.get(seen)
+      if (digest !== undefined) return Effect.succeed(digest)
+      if (known.size >= maxDigests) known.clear()
+      return Effect.tap(sealer.digest(texts), (digest) => Effect.sync(() => known.set(seen, digest)))
     })
 
   const render = (kind: Kind, texts: ReadonlyArray<string>, cursor: string | undefined) => {
@@ -95,7 +102,7 @@ export const makeLists = (catalog: Catalog, sealer: Sealer, pageSize: number): L
     return {
       kind,
       texts: listing.texts,
-      binding: Effect.map(digestOf(listing), (digest) => ["cursor", kind, digest]),
+      binding: Effect.map(digestOf(listing, everything, listing.texts), (digest) => ["cursor", kind, digest]),
       pages
     }
   }
@@ -104,13 +111,12 @@ export const makeLists = (catalog: Catalog, sealer: Sealer, pageSize: number): L
   const seenBy = (kind: Kind, view: View): Walk => {
     const listing = catalog.listing(kind)
     const visible = listing.entries.flatMap((entry, i) => view.sees(entry) ? [i] : [])
+    const texts = visible.map((i) => listing.texts[i]!)
     return {
       kind,
-      texts: visible.map((i) => listing.texts[i]!),
-      binding: Effect.flatMap(
-        digestOf(listing),
-        (digest) => Effect.map(sealer.digest(visible), (seen) => ["cursor", kind, digest, seen])
-      ),
+      texts,
+      // Of what is hidden nothing may show, not even by a cursor that is outdated when that changes.
+      binding: Effect.map(digestOf(listing, visible.join(), texts), (digest) => ["cursor", kind, digest]),
       pages: undefined
     }
   }
