@@ -10,6 +10,7 @@
  * | --- | --- |
  * | `timeToLive` | 1 hour |
  * | `layerMemory` `capacity` | 10,000 results, then the oldest go |
+ * | `layerMemory` `maxLength` | 64 Mi characters of arguments and results, then the oldest go |
  *
  * @since 0.1.0
  */
@@ -70,30 +71,49 @@ export class IdempotencyStore extends Context.Service<IdempotencyStore, {
 export const layerMemory = (options: {
   /** How many results are kept; then the oldest go. Default: 10,000. */
   readonly capacity?: number | undefined
+  /**
+   * How many characters they have together, with the arguments and written as JSON; then the oldest go, and one that is
+   * longer is not kept. Default: 67,108,864 (64 Mi).
+   */
+  readonly maxLength?: number | undefined
 } = {}): Layer.Layer<IdempotencyStore> =>
   Layer.sync(IdempotencyStore, () => {
-    const capacity = options.capacity ?? 10_000
+    const { capacity = 10_000, maxLength = 64 * 1024 * 1024 } = options
     // A map keeps the order in which its keys came.
-    const entries = new Map<string, { readonly recorded: Recorded; readonly until: number }>()
+    const entries = new Map<string, Kept>()
+    let length = 0
+    const remove = (key: string) => {
+      length -= entries.get(key)?.length ?? 0
+      entries.delete(key)
+    }
     return IdempotencyStore.of({
       get: (key) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           const entry = entries.get(key)
           if (entry === undefined || entry.until > now) return entry?.recorded
-          entries.delete(key)
+          remove(key)
           return undefined
         }),
       set: (key, recorded, timeToLive) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          entries.delete(key)
-          entries.set(key, { recorded, until: now + Duration.toMillis(timeToLive) })
-          for (const oldest of entries.keys()) {
-            if (entries.size <= capacity) break
-            entries.delete(oldest)
+          remove(key)
+          const own = JSON.stringify(recorded).length
+          if (own > maxLength) return
+          entries.set(key, { recorded, length: own, until: now + Duration.toMillis(timeToLive) })
+          length += own
+          for (const [oldest, { until }] of entries) {
+            if (entries.size <= capacity && length <= maxLength && until > now) break
+            remove(oldest)
           }
         })
     })
   })
+
+interface Kept {
+  readonly recorded: Recorded
+  readonly length: number
+  readonly until: number
+}
 
 /**
  * A store on effect/persistence: in Redis, SQL or a key-value store, for several processes.
@@ -201,6 +221,8 @@ export const middleware = (options: {
         return yield* Effect.onExit(next, (exit) => {
           if (!Exit.isSuccess(exit) || exit.value.refused === true) return Effect.void
           recorded = { args, result: Middleware.toJson(exit.value), meta: exit.value.meta }
+          // Who waits for the work need not wait for the store.
+          Deferred.doneUnsafe(done, Effect.succeed(recorded))
           // The work is done: its caller gets the result although nobody will be able to replay it.
           return Effect.ignore(store.set(key, recorded, timeToLive), { log: "Warn" })
         })

@@ -404,6 +404,46 @@ describe("layerMemory", () => {
       assert.strictEqual(yield* number("b"), 5)
     }))
 
+  it.effect("forgets the oldest beyond its length, and keeps nothing that is longer", () =>
+    Effect.gen(function*() {
+      const store = Context.get(
+        yield* Layer.build(Idempotency.layerMemory({ maxLength: 300 })),
+        Idempotency.IdempotencyStore
+      )
+      const recorded = (length: number) => ({ args: "a".repeat(length), result: {}, meta: undefined })
+      const kept = Effect.map(
+        Effect.forEach(["a", "b", "c"], (key) => store.get(key)),
+        (all) => all.map((one) => one?.args.length)
+      )
+      const set = (key: string, length: number) => store.set(key, recorded(length), Duration.hours(1))
+      yield* set("a", 100)
+      yield* set("b", 100)
+      assert.deepStrictEqual(yield* kept, [100, 100, undefined])
+      yield* set("c", 100)
+      assert.deepStrictEqual(yield* kept, [undefined, 100, 100])
+      yield* set("b", 10)
+      yield* set("a", 100)
+      assert.deepStrictEqual(yield* kept, [100, 10, 100])
+      yield* set("a", 400)
+      assert.deepStrictEqual(yield* kept, [undefined, 10, 100])
+    }))
+
+  it.effect("keeps nothing beyond its time, whether or not anybody asks for it", () =>
+    Effect.gen(function*() {
+      const store = Context.get(
+        yield* Layer.build(Idempotency.layerMemory({ maxLength: 300 })),
+        Idempotency.IdempotencyStore
+      )
+      const recorded = { args: "a".repeat(100), result: {}, meta: undefined }
+      yield* store.set("a", recorded, Duration.hours(1))
+      yield* store.set("b", recorded, Duration.hours(2))
+      yield* TestClock.adjust("1 hour")
+      // Makes room by the time alone: of two that are kept none has to go.
+      yield* store.set("c", recorded, Duration.hours(1))
+      assert.isDefined(yield* store.get("b"))
+      assert.isUndefined(yield* store.get("a"))
+    }))
+
   it.effect("keeps 10,000", () =>
     Effect.gen(function*() {
       const store = Context.get(yield* Layer.build(Idempotency.layerMemory()), Idempotency.IdempotencyStore)
@@ -456,6 +496,20 @@ describe("a store that fails", () => {
       assert.strictEqual((yield* Fiber.join(second)).result.structuredContent.number, 1)
       assert.strictEqual(count, 1)
       assert.deepStrictEqual(server.logs.map(({ level }) => level), ["Warn"])
+    }))
+
+  it.effect("by taking its time to write keeps nobody waiting but the one who did the work", () =>
+    Effect.gen(function*() {
+      const { count, layer } = counting()
+      const gate = makeGate()
+      const store = Layer.succeed(Idempotency.IdempotencyStore, { get: () => Effect.undefined, set: () => gate.run })
+      const server = yield* serving(layer, { store })
+      const first = yield* Effect.forkChild(server.order("k"))
+      yield* gate.started
+      assert.strictEqual((yield* server.order("k")).result.structuredContent.number, 1)
+      assert.strictEqual(count(), 1)
+      yield* gate.release
+      assert.strictEqual((yield* Fiber.join(first)).result.structuredContent.number, 1)
     }))
 
   it.effect("by giving something else than was kept is no store to trust", () =>
