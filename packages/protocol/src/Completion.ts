@@ -47,7 +47,7 @@ export const maxValues = 100
 
 /**
  * The values of an answer as they travel: cut to {@link maxValues}, and then with `hasMore` and a `total` that is not
- * smaller than what is known.
+ * smaller than what is known. A `total` that is no count is left out.
  *
  * @category constructors
  * @since 0.1.0
@@ -56,7 +56,7 @@ export const fromAnswer = <A>(answer: Answer<A>): Values<A> => {
   const given: Values<A> = Array.isArray(answer) ? { values: answer } : answer as Values<A>
   const values = given.values.slice(0, maxValues)
   const isCut = values.length < given.values.length
-  const total = given.total ?? (isCut ? given.values.length : undefined)
+  const total = isCount(given.total) ? given.total : isCut ? given.values.length : undefined
   const hasMore = isCut ? true : given.hasMore
   return {
     values,
@@ -64,3 +64,5 @@ export const fromAnswer = <A>(answer: Answer<A>): Values<A> => {
     ...(hasMore === undefined ? {} : { hasMore })
   }
 }
+
+const isCount = (total: number | undefined): total is number => Number.isSafeInteger(total) && total! >= 0

@@ -6,6 +6,7 @@
  */
 import * as Schema from "effect/Schema"
 import { AnyObject, Meta, open } from "./internal/open.ts"
+import { isMediaType, isUri } from "./internal/uri.ts"
 
 /**
  * An icon: an https or data URI, with what is known of its form (spec: basic, Icons).
@@ -206,6 +207,45 @@ export const Block = Schema.Union([Text, Image, Audio, ResourceLink, EmbeddedRes
  * @since 0.1.0
  */
 export type Block = typeof Block.Type
+
+/**
+ * Why the contents of a resource cannot be sent, if so: a URI or a media type that is none (spec: server/resources). A
+ * server checks what its handlers answer with; what a peer sends is not checked.
+ *
+ * @category validation
+ * @since 0.1.0
+ */
+export const problemOfResource = ({ mimeType, uri }: ResourceContents): string | undefined =>
+  isUri(uri) ? problemOfMediaType(mimeType) : "the URI is none"
+
+/**
+ * Why a block cannot be sent, if so: a URI, a media type or a size that is none, or annotations or icons that cannot be
+ * published (spec: server/tools, server/prompts). A server checks what its handlers answer with; what a peer sends is not
+ * checked.
+ *
+ * @category validation
+ * @since 0.1.0
+ */
+export const problemOfBlock = (block: Block): string | undefined => {
+  const problem = problemOfAnnotations(block.annotations)
+  if (problem !== undefined) return problem
+  switch (block.type) {
+    case "text":
+      return undefined
+    case "image":
+    case "audio":
+      return problemOfMediaType(block.mimeType)
+    case "resource":
+      return problemOfResource(block.resource)
+    case "resource_link":
+      if (!isUri(block.uri)) return "the URI is none"
+      if (block.size !== undefined && !(block.size >= 0)) return "the size is not a number of bytes"
+      return problemOfMediaType(block.mimeType) ?? problemOfIcons(block.icons)
+  }
+}
+
+const problemOfMediaType = (mimeType: string | undefined): string | undefined =>
+  mimeType === undefined || isMediaType(mimeType) ? undefined : "the media type is none"
 
 /**
  * What every kind of block can have beside its content.

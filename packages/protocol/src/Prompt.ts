@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Content from "./Content.ts"
-import { findProblem } from "./internal/jsonCodec.ts"
+import { findNotJson, findProblem } from "./internal/jsonCodec.ts"
 import { type TextFields, textFieldsOf } from "./internal/textFields.ts"
 import type * as Json from "./Json.ts"
 import type { PromptMessage } from "./Messages.ts"
@@ -171,6 +171,8 @@ export const makeResult = <const Name extends string, Args extends Schema.Top = 
 ): Result.Result<Prompt<Name, Args>, InvalidDefinition> => {
   const fail = (reason: string) => Result.fail(new InvalidDefinition({ prompt: name, reason }))
   if (name === "") return fail("the name is empty")
+  // In UTF-8, a header among others, it would be another name.
+  if (!name.isWellFormed()) return fail("the name has half of a surrogate pair")
   const args: Schema.Top = options.args ?? Schema.Struct({})
   const problem = findProblem(args)
   if (problem !== undefined) {
@@ -183,19 +185,22 @@ export const makeResult = <const Name extends string, Args extends Schema.Top = 
   const icons = Content.problemOfIcons(options.icons)
   if (icons !== undefined) return fail(icons)
   const listed = argumentsOf(struct)
+  const declaration = {
+    name,
+    ...(options.title === undefined ? {} : { title: options.title }),
+    ...(options.description === undefined ? {} : { description: options.description }),
+    ...(listed.length === 0 ? {} : { arguments: listed as unknown as Json.Value }),
+    ...(options.icons === undefined ? {} : { icons: options.icons as unknown as Json.Value }),
+    ...(options.meta === undefined ? {} : { _meta: options.meta })
+  }
+  const foreign = findNotJson(declaration)
+  if (foreign !== undefined) return fail(`${foreign.join(".")} is not JSON`)
   const prompt: Any = {
     [TypeId]: TypeId,
     name,
     args,
     arguments: listed,
-    declaration: {
-      name,
-      ...(options.title === undefined ? {} : { title: options.title }),
-      ...(options.description === undefined ? {} : { description: options.description }),
-      ...(listed.length === 0 ? {} : { arguments: listed as unknown as Json.Value }),
-      ...(options.icons === undefined ? {} : { icons: options.icons as unknown as Json.Value }),
-      ...(options.meta === undefined ? {} : { _meta: options.meta })
-    },
+    declaration,
     codec: Schema.toCodecStringTree(args) as Any["codec"]
   }
   return Result.succeed(prompt as Prompt<Name, Args>)

@@ -11,8 +11,9 @@ import type * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Content from "./Content.ts"
-import { findProblem } from "./internal/jsonCodec.ts"
+import { findNotJson, findProblem } from "./internal/jsonCodec.ts"
 import { textFieldsOf } from "./internal/textFields.ts"
+import { isMediaType, isUri } from "./internal/uri.ts"
 import type * as Json from "./Json.ts"
 import * as UriTemplate from "./UriTemplate.ts"
 
@@ -321,12 +322,14 @@ const orThrow = <A>(result: Result.Result<A, InvalidDefinition>): A => {
   return result.success
 }
 
-// Everything but what no URI has (RFC 3986, appendix A); text beyond ASCII is left to the author.
-// oxlint-disable-next-line no-control-regex
-const isUri = (uri: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\u0000-\u001f\u007f{}<>"\\^`|]+$/.test(uri)
-
-const problemOf = ({ annotations, icons, name }: CommonOptions): string | undefined =>
-  name === "" ? "the name is empty" : Content.problemOfIcons(icons) ?? Content.problemOfAnnotations(annotations)
+const problemOf = (options: CommonOptions): string | undefined => {
+  const { annotations, icons, mimeType, name } = options
+  if (name === "") return "the name is empty"
+  if (mimeType !== undefined && !isMediaType(mimeType)) return "the media type is none"
+  const foreign = findNotJson(declared(options))
+  if (foreign !== undefined) return `${foreign.join(".")} is not JSON`
+  return Content.problemOfIcons(icons) ?? Content.problemOfAnnotations(annotations)
+}
 
 const declared = (options: CommonOptions): Json.Object => ({
   name: options.name,

@@ -12,7 +12,15 @@ import * as Schema from "effect/Schema"
 import type { ClientCapabilities } from "./Capabilities.ts"
 import * as Content from "./Content.ts"
 import * as HttpRules from "./HttpRules.ts"
-import { decoderOf, definitionName, documentOf, encoderOf, findProblem, inlined } from "./internal/jsonCodec.ts"
+import {
+  decoderOf,
+  definitionName,
+  documentOf,
+  encoderOf,
+  findNotJson,
+  findProblem,
+  inlined
+} from "./internal/jsonCodec.ts"
 import * as Json from "./Json.ts"
 
 const TypeId = "~fairlead/protocol/Tool" as const
@@ -449,6 +457,8 @@ export const makeResult = <
     ...(options.icons === undefined ? {} : { icons: options.icons as unknown as Json.Value }),
     ...(options.meta === undefined ? {} : { _meta: options.meta })
   }
+  const foreign = findNotJson(declaration)
+  if (foreign !== undefined) return fail(foreign.join("."), "not JSON")
   const tool: Any = {
     [TypeId]: TypeId,
     name,

@@ -38,4 +38,11 @@ describe("an answer", () => {
     fromAnswer(values)
     assert.strictEqual(values.length, 120)
   })
+
+  it("has no total that is no count", () => {
+    for (const total of [NaN, Infinity, -1, 1.5]) {
+      assert.deepStrictEqual(fromAnswer({ values: ["a"], total }), { values: ["a"] })
+    }
+    assert.strictEqual(fromAnswer({ values: numbers(101), total: NaN }).total, 101)
+  })
 })

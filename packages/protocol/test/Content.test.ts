@@ -170,6 +170,28 @@ describe("Content", () => {
     }
   })
 
+  it(verifies("PROMPT-4", "RES-10")("a block is sent with URIs and media types that are some"), () => {
+    for (const block of blocks) assert.isUndefined(Content.problemOfBlock(decode(block)), JSON.stringify(block))
+    const bytes = new Uint8Array(1)
+    const types = [
+      "text/plain",
+      "image/svg+xml",
+      "text/plain; charset=utf-8",
+      "inode/directory",
+      "application/vnd.a.b-c+json"
+    ]
+    for (const type of types) assert.isUndefined(Content.problemOfBlock(Content.image(bytes, type)), type)
+    for (const type of ["", "text", "text/", "/plain", "a b/c", "text/plain charset=utf-8", "text/pl\u00e4in"]) {
+      assert.match(Content.problemOfBlock(Content.audio(bytes, type))!, /media type/, type)
+    }
+    for (const uri of ["", "a", "a b:c", "//a", "a:", "a:\ud800", "a:\n"]) {
+      assert.match(Content.problemOfBlock(Content.resourceLink(uri, "a"))!, /URI/, uri)
+      assert.match(Content.problemOfBlock(Content.embeddedResource({ uri, text: "" }))!, /URI/, uri)
+    }
+    assert.match(Content.problemOfBlock(Content.resourceLink("a:b", "a", { size: -1 }))!, /size/)
+    assert.match(Content.problemOfBlock(Content.text("a", { annotations: { priority: 2 } }))!, /priority/)
+  })
+
   it("annotations have an audience of users and assistants", () => {
     const decodeAnnotations = Schema.decodeUnknownSync(Content.Annotations)
     assert.deepStrictEqual(decodeAnnotations({ audience: [], priority: 0, other: true }) as unknown, {

@@ -54,6 +54,13 @@ describe("a prompt", () => {
     assert.throws(() => Prompt.make("a", { icons: [{ src: "ftp://a.test/i.png" }] }), /"a".*source of an icon/)
   })
 
+  it("with something that JSON cannot hold is refused with its path", () => {
+    assert.match(
+      failure(Prompt.makeResult("a", { meta: { b: [1n as never] } })).message,
+      /"a".*_meta\.b\.0 is not JSON/
+    )
+  })
+
   it("is told from everything else", () => {
     assert.isTrue(Prompt.isPrompt(Prompt.make("a")))
     for (const other of [null, undefined, {}, "a", [], { name: "a" }]) assert.isFalse(Prompt.isPrompt(other))
@@ -61,6 +68,13 @@ describe("a prompt", () => {
 
   const refused: ReadonlyArray<readonly [string, string, Schema.Top | undefined, RegExp]> = [
     ["has no name", "", undefined, /the name is empty/],
+    ["has half of a character in its name", "p\ud800", undefined, /surrogate/],
+    [
+      "has an argument that every object has",
+      "p",
+      Schema.Struct({ constructor: Schema.optionalKey(Schema.String) }),
+      /argument constructor is optional and named/
+    ],
     ["takes a list", "p", Schema.Array(Schema.String), /not a struct/],
     ["takes a text", "p", Schema.String, /not a struct/],
     ["takes any names", "p", Schema.Record(Schema.String, Schema.String), /not a struct/],

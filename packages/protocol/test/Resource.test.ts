@@ -46,7 +46,8 @@ describe("a resource", () => {
     ["docs://a\u0000", /URI with a scheme/],
     ["docs://{a}", /URI with a scheme/],
     ["docs://<a>", /URI with a scheme/],
-    ["docs://a\\b", /URI with a scheme/]
+    ["docs://a\\b", /URI with a scheme/],
+    ["docs://\ud800", /URI with a scheme/]
   ])(verifies("RES-7", "RES-10")("with the URI %j is refused by its name"), (uri, reason) => {
     const error = failure(Resource.makeResult(uri, { name: "a" }))
     assert.match(error.reason, reason)
@@ -61,6 +62,8 @@ describe("a resource", () => {
 
   it.each([
     [{ icons: [{ src: "file:///i.png" }] }, /source of an icon/],
+    [{ mimeType: "markdown" }, /the media type is none/],
+    [{ meta: { a: [NaN] } }, /_meta\.a\.0 is not JSON/],
     [{ annotations: { priority: 2 } }, /priority/],
     [{ annotations: { lastModified: "now" } }, /ISO 8601/]
   ])(verifies("ICON-1", "RES-6")("with %j is refused, and so is a template"), (options, reason) => {

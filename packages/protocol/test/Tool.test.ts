@@ -174,6 +174,37 @@ describe("Tool", () => {
       ])
     })
 
+    it("an optional property that every object has already is refused: it would never be absent", () => {
+      const reason = "optional and named as something that every object has"
+      for (const optional of [Schema.optionalKey(Schema.String), Schema.optional(Schema.Unknown)]) {
+        for (const name of ["constructor", "toString", "hasOwnProperty"]) {
+          assert.deepStrictEqual(refused("t", { input: Schema.Struct({ in: Schema.Struct({ [name]: optional }) }) }), [
+            `input.in.${name}`,
+            reason
+          ])
+        }
+      }
+      const { codec } = Tool.make("t", { input: Schema.Struct({ constructor: Schema.String }) })
+      assert.deepStrictEqual(Schema.decodeUnknownSync(codec.input.decode)({ constructor: "Ferrari" }), {
+        constructor: "Ferrari"
+      })
+      assert.throws(() => Schema.decodeUnknownSync(codec.input.decode)({}), /constructor/)
+    })
+
+    it("what JSON cannot hold is refused with its path: it would empty the list it is part of", () => {
+      const big = 1n as never
+      assert.deepStrictEqual(refused("t", { meta: { a: [{ b: big }] } }), ["_meta.a.0.b", "not JSON"])
+      assert.deepStrictEqual(refused("t", { meta: { a: NaN } }), ["_meta.a", "not JSON"])
+      assert.deepStrictEqual(refused("t", { input: Tool.jsonSchema({ type: "object", default: { a: big } }) }), [
+        "inputSchema.default.a",
+        "not JSON"
+      ])
+      const cyclic: Record<string, unknown> = {}
+      cyclic["a"] = cyclic
+      assert.match(refused("t", { meta: cyclic as never })[0]!, /^_meta\.a\.a/)
+      assert.isDefined(Tool.make("t", { meta: { a: new Json.ExactNumber("12345678901234567890"), b: null } }))
+    })
+
     it("a declaration with a JSON codec passes", () => {
       const Query = Schema.instanceOf(URLSearchParams, {
         toCodecJson: () =>

@@ -38,10 +38,16 @@ export const findProblem = (schema: Schema.Top): Problem | undefined => {
       case "Objects":
         return first(
           ast.propertySignatures,
-          ({ name, type }) =>
-            typeof name === "string"
-              ? visit(type, [...path, name])
-              : { path: [...path, String(name)], reason: "a property name that is not a string" }
+          ({ name, type }) => {
+            if (typeof name !== "string") {
+              return { path: [...path, String(name)], reason: "a property name that is not a string" }
+            }
+            // To Effect every object has it, so that it would never be absent.
+            const isInherited = name !== "__proto__" && name in Object.prototype
+            return isInherited && (SchemaAST.isOptional(type) || SchemaAST.isOptional(SchemaAST.toEncoded(type)))
+              ? { path: [...path, name], reason: "optional and named as something that every object has" }
+              : visit(type, [...path, name])
+          }
         ) ?? first(ast.indexSignatures, ({ type }) => visit(type, [...path, "*"]))
       case "Arrays":
         return first(ast.elements, (type, i) => visit(type, [...path, String(i)])) ??
@@ -71,6 +77,36 @@ const JsonValue: Schema.Codec<Json.Value> = Schema.declare<Json.Value>(
   { expected: "a JSON value", toCodecJson: () => undefined }
 )
 
+/**
+ * The path of the first part of a value that JSON cannot hold, or that nests too deep: what is published is written to
+ * JSON much later, with everything else that is listed.
+ */
+export const findNotJson = (
+  value: unknown,
+  // A schema may nest as deep as a message, within its declaration.
+  levels: number = Json.defaultMaxDepth + 1
+): ReadonlyArray<string> | undefined => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "undefined":
+      return undefined
+    case "number":
+      return Number.isFinite(value) ? undefined : []
+    case "object": {
+      if (value === null || Json.isExactNumber(value)) return undefined
+      if (levels === 0) return []
+      for (const [key, member] of Object.entries(value)) {
+        const found = findNotJson(member, levels - 1)
+        if (found !== undefined) return [key, ...found]
+      }
+      return undefined
+    }
+    default:
+      return []
+  }
+}
+
 const isJson = (u: unknown): boolean => {
   switch (typeof u) {
     case "string":
@@ -80,13 +116,21 @@ const isJson = (u: unknown): boolean => {
       return Number.isFinite(u)
     case "object":
       if (u === null || Json.isExactNumber(u)) return true
-      return Array.isArray(u)
-        ? u.every(isJson)
-        : Object.values(u).every((member) => member === undefined || isJson(member))
+      if (Array.isArray(u)) return u.every(isJson)
+      if (Object.getPrototypeOf(u) !== Object.prototype) {
+        if ("toJSON" in u && typeof u.toJSON === "function") return isJson(u.toJSON())
+        // Such as a Map, a Promise or an Error, of which JSON would leave nothing.
+        if (isOpaque(u)) return false
+      }
+      return Object.values(u).every((member) => member === undefined || isJson(member))
     default:
       return false
   }
 }
+
+/** An instance of a class of the language that holds something JSON does not show. */
+const isOpaque = (u: object): boolean =>
+  ArrayBuffer.isView(u) || /^\[object (?!Object\])/.test(Object.prototype.toString.call(u))
 
 const anyObject = Schema.Record(Schema.String, JsonValue)
 
@@ -142,6 +186,11 @@ const leanStep = (ast: SchemaAST.AST, mode: Mode): SchemaAST.AST => {
       const representation = ast.annotations?.["representation"] as { readonly id?: unknown } | undefined
       return representation?.id === jsonId ? clone(JsonValue.ast, { context: ast.context }) : ast
     }
+    case "Any":
+      return clone(JsonValue.ast, {
+        context: ast.context,
+        annotations: { ...ast.annotations, ...JsonValue.ast.annotations }
+      })
     case "Objects": {
       // To Effect, a struct without fields is any value but null; in JSON it is meant as an object.
       if (ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0) {
