@@ -284,11 +284,12 @@ const tenMinutes = Duration.minutes(10)
 
 /**
  * Asks for the log messages of the calls inside, from a level on: the handler runs for each message, in order, before the
- * call returns. Deprecated by the revision (SEP-2577), fully functional.
+ * call returns.
  *
  * On stdio and in process nothing says which call a message belongs to: of several that ask for messages at the same
  * time, each hears all.
  *
+ * @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional.
  * @category combinators
  * @since 0.1.0
  */

@@ -42,9 +42,9 @@ const SettingsById = Schema.optionalKey(mapOf(AnyObject))
  */
 export const ClientCapabilities = open({
   elicitation: Schema.optionalKey(open({ form: Settings, url: Settings })),
-  /** Deprecated by the revision (SEP-2577), fully functional. */
+  /** @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional. */
   sampling: Schema.optionalKey(open({ context: Settings, tools: Settings })),
-  /** Deprecated by the revision (SEP-2577), fully functional. */
+  /** @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional. */
   roots: Settings,
   experimental: SettingsById,
   extensions: SettingsById
@@ -72,7 +72,7 @@ export const ServerCapabilities = open({
   })),
   prompts: Schema.optionalKey(open({ listChanged: Schema.optionalKey(Schema.Boolean) })),
   completions: Settings,
-  /** Deprecated by the revision (SEP-2577), fully functional. */
+  /** @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional. */
   logging: Settings,
   experimental: SettingsById,
   extensions: SettingsById

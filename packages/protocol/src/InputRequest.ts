@@ -112,8 +112,9 @@ export const url = (message: string, url: string): InputRequest => ({
 })
 
 /**
- * A request to sample a language model. Deprecated by the revision (SEP-2577), fully functional.
+ * A request to sample a language model.
  *
+ * @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional.
  * @category constructors
  * @since 0.1.0
  */
@@ -170,8 +171,9 @@ export const problemOfMessages = (messages: ReadonlyArray<Json.Object>): string 
 }
 
 /**
- * A request for the roots. Deprecated by the revision (SEP-2577), fully functional.
+ * A request for the roots.
  *
+ * @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional.
  * @category constructors
  * @since 0.1.0
  */

@@ -35,7 +35,9 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { deprecated } from "./internal/deprecated.ts"
 import { InterruptedBy } from "./internal/interruption.ts"
+import { InvalidOutput } from "./internal/invalidOutput.ts"
 import { describe } from "./internal/issues.ts"
 import { Invocation } from "./Invocation.ts"
 
@@ -139,9 +141,10 @@ export const url = (key: string, options: {
   })
 
 /**
- * Asks the client to sample its language model. Deprecated by the revision (SEP-2577; not removed before 2027-07-28),
- * fully functional. Messages that the protocol does not allow die, such as a use of a tool without its result.
+ * Asks the client to sample its language model. Messages that the protocol does not allow die, such as a use of a tool
+ * without its result.
  *
+ * @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional.
  * @category asking
  * @since 0.1.0
  */
@@ -152,21 +155,27 @@ export const sample = (
   Effect.suspend(() => {
     const problem = InputRequest.problemOfMessages(options.messages)
     return problem === undefined
-      ? answered(key, InputRequest.sampling(options), InputRequest.SamplingResult)
+      ? Effect.andThen(
+        deprecated("Input.sample"),
+        answered(key, InputRequest.sampling(options), InputRequest.SamplingResult)
+      )
       : Effect.die(new Error(`The input ${JSON.stringify(key)} cannot be sampled: ${problem}`))
   })
 
 /**
- * Asks the client for its roots. Deprecated by the revision (SEP-2577; not removed before 2027-07-28), fully
- * functional. They are `file:` URIs; an answer with another is asked for again.
+ * Asks the client for its roots. They are `file:` URIs; an answer with another is asked for again.
  *
+ * @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional.
  * @category asking
  * @since 0.1.0
  */
 export const roots = (
   key: string
 ): Effect.Effect<ReadonlyArray<typeof InputRequest.Root.Type>, never, Invocation> =>
-  Effect.map(answered(key, InputRequest.roots, FileRoots), (result) => result.roots)
+  Effect.andThen(
+    deprecated("Input.roots"),
+    Effect.map(answered(key, InputRequest.roots, FileRoots), (result) => result.roots)
+  )
 
 /**
  * Asks for several things in one round; running them in parallel does the same.
@@ -202,10 +211,17 @@ export const step = <S extends Schema.Top, E, R>(
     input.step(
       key,
       effect,
-      (value) => Effect.orDie(encode(value)) as Effect.Effect<Json.Value, never, S["EncodingServices"]>,
+      (value) =>
+        Effect.matchEffect(encode(value), {
+          onSuccess: (encoded) => encoded === undefined ? invalidStep(key, "it is not JSON") : Effect.succeed(encoded),
+          onFailure: (issue) => invalidStep(key, describe(issue).join("; "))
+        }) as Effect.Effect<Json.Value, never, S["EncodingServices"]>,
       (value) => Effect.orDie(decode(value)) as Effect.Effect<S["Type"], never, S["DecodingServices"]>
     ))
 }
+
+const invalidStep = (key: string, problem: string): Effect.Effect<never> =>
+  Effect.die(new InvalidOutput(`What the step ${JSON.stringify(key)} gave cannot be kept: ${problem}`))
 
 /**
  * The low-level form: ends the round with these requests. In the next one, {@link responses} has the answers as they came

@@ -34,6 +34,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { deprecated } from "./internal/deprecated.ts"
 import { fromEffect } from "./internal/logging.ts"
 
 /**
@@ -127,8 +128,9 @@ export const progress = (progress: Call.Progress): Effect.Effect<void, never, In
 
 /**
  * Sends a log message to the client, if its request asked for messages of this level and the endpoint has `logging` on.
- * Deprecated by the revision (SEP-2577; not removed before 2027-07-28), fully functional: prefer your own logs.
+ * Prefer your own logs.
  *
+ * @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional.
  * @category combinators
  * @since 0.1.0
  */
@@ -137,33 +139,39 @@ export const log = (
   data: Json.Value,
   logger?: string
 ): Effect.Effect<void, never, Invocation> =>
-  Effect.flatMap(Invocation, (invocation) => invocation.log(level, data, logger))
+  Effect.flatMap(
+    Invocation,
+    (invocation) => Effect.andThen(deprecated("Invocation.log"), invocation.log(level, data, logger))
+  )
 
 /**
  * Sends what handlers log with Effect to the clients that ask for it, beside the loggers that are there: the text of
- * the message, without cause and annotations. While a client does not read, its messages are left out. Deprecated by
- * the revision (SEP-2577; not removed before 2027-07-28), fully functional.
+ * the message, without cause and annotations. While a client does not read, its messages are left out.
  *
+ * @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional.
  * @category layers
  * @since 0.1.0
  */
-export const layerLogger: Layer.Layer<never> = Layer.unwrap(Effect.promise(async () => {
-  // Every server imports this module, and few need the loggers and all that they import.
-  const Formatter = await import("effect/Formatter")
-  const Logger = await import("effect/Logger")
-  const logger = Logger.make(({ fiber, logLevel, message }) => {
-    const invocation = Context.getOrUndefined(fiber.context, Invocation)
-    if (invocation === undefined) return
-    const parts = Array.isArray(message) ? message : [message]
-    const text = parts.map((part) => typeof part === "string" ? part : Formatter.format(part)).join(" ")
-    if (waiting.has(invocation)) return
-    waiting.add(invocation)
-    Effect.runFork(
-      Effect.ensuring(invocation.log(fromEffect(logLevel), text), Effect.sync(() => waiting.delete(invocation)))
-    )
+export const layerLogger: Layer.Layer<never> = Layer.unwrap(Effect.andThen(
+  deprecated("Invocation.layerLogger"),
+  Effect.promise(async () => {
+    // Every server imports this module, and few need the loggers and all that they import.
+    const Formatter = await import("effect/Formatter")
+    const Logger = await import("effect/Logger")
+    const logger = Logger.make(({ fiber, logLevel, message }) => {
+      const invocation = Context.getOrUndefined(fiber.context, Invocation)
+      if (invocation === undefined) return
+      const parts = Array.isArray(message) ? message : [message]
+      const text = parts.map((part) => typeof part === "string" ? part : Formatter.format(part)).join(" ")
+      if (waiting.has(invocation)) return
+      waiting.add(invocation)
+      Effect.runFork(
+        Effect.ensuring(invocation.log(fromEffect(logLevel), text), Effect.sync(() => waiting.delete(invocation)))
+      )
+    })
+    return Logger.layer([logger], { mergeWithExisting: true })
   })
-  return Logger.layer([logger], { mergeWithExisting: true })
-}))
+))
 
 /** Requests whose client does not read: a logger cannot wait for it, so what is logged meanwhile is left out. */
 const waiting = new WeakSet<Invocation["Service"]>()

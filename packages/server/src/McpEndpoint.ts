@@ -199,8 +199,9 @@ export interface Options<
    */
   readonly stateKeys?: ReadonlyArray<Redacted.Redacted<Uint8Array>> | undefined
   /**
-   * Whether handlers can send log messages to clients that ask for them (`Invocation.log`). Deprecated by the revision
-   * (SEP-2577; not removed before 2027-07-28), fully functional. Default: false.
+   * Whether handlers can send log messages to clients that ask for them (`Invocation.log`). Default: false.
+   *
+   * @deprecated by the revision (SEP-2577), not removed before 2027-07-28; it is fully functional.
    */
   readonly logging?: boolean | undefined
   /** Extensions to advertise: settings by identifier. Default: none. */

@@ -58,7 +58,10 @@ export interface Answer extends ResultParts {
  * @since 0.1.0
  */
 export class Rejected extends Data.TaggedError("Rejected")<{
-  /** A JSON-RPC code of your own stands outside of -32768 to -32000. Default: -32603. */
+  /**
+   * A JSON-RPC code of your own stands outside of -32768 to -32000; one within that the protocol does not have is a
+   * defect, and the client gets -32603. Default: -32603.
+   */
   readonly code?: number | undefined
   readonly message: string
   readonly data?: Json.Value | undefined
@@ -114,15 +117,19 @@ export const toJson = (answer: Answer): Json.Object => {
 }
 
 /**
- * An answer with this result object. What a handler of the method would answer with has to be in it.
+ * An answer with this result object. What a handler of the method would answer with has to be in it. How a result ended
+ * is not for middleware to say, so a `resultType` is left out; `_meta` counts as metadata.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const answer = (result: Json.Object, meta?: Json.Object): Answer => ({
-  members: JSON.stringify(result).slice(1, -1),
-  meta
-})
+export const answer = (result: Json.Object, meta?: Json.Object): Answer => {
+  const { _meta, resultType: _, ...members } = result
+  return {
+    members: JSON.stringify(members).slice(1, -1),
+    meta: Json.isObject(_meta) ? { ..._meta, ...meta } : meta
+  }
+}
 
 /**
  * The answer of a tool that failed, in one sentence for the model.

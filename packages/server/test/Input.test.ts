@@ -22,7 +22,10 @@ const text = (value: unknown) => [Content.text(typeof value === "string" ? value
 
 /** A tool that answers with what an effect gives, or with how it failed. */
 const asking = <E extends { readonly _tag: string }>(ask: Effect.Effect<unknown, E, Invocation.Invocation>) =>
-  McpServer.tool(Work, () => Effect.match(ask, { onSuccess: text, onFailure: (error) => text(`${error._tag}`) }))
+  McpServer.tool(
+    Work,
+    () => Effect.match(ask, { onSuccess: (value) => text(value ?? "nothing"), onFailure: ({ _tag }) => text(_tag) })
+  )
 
 const name = (key = "name") => Input.form(key, { message: "Who?", schema: Name })
 

@@ -467,6 +467,33 @@ describe("middleware around listening", () => {
       assert.deepStrictEqual(pipe.messages().map(({ error }) => error.message), Array(3).fill("Nobody listens here"))
     }))
 
+  it.effect.each<readonly [string, Middleware.Middleware]>([
+    ["runs it twice", (_, next) => Effect.map(Effect.all([next, next], { concurrency: 2 }), ([answer]) => answer)],
+    [
+      "leaves it to a fiber that goes on",
+      (_, next) =>
+        Effect.forkDetach(next, { startImmediately: true }).pipe(
+          Effect.andThen(Effect.sleep("1 minute")),
+          Effect.as(Middleware.answer({}))
+        )
+    ]
+  ])("tells a change once, and leaves no listener behind, when it %s", ([, middleware]) =>
+    Effect.gen(function*() {
+      const { pipe, server } = yield* listening(middleware, { listen: { maxListeners: 1 } })
+      for (const id of [1, 2]) {
+        const before = pipe.messages().length
+        pipe.send(listenTo(allLists, { id }))
+        yield* server.register(other)
+        yield* server.unregister("tool", "other")
+        assert.lengthOf(pipe.messages(), before + 3)
+        pipe.send({ jsonrpc: "2.0", method: notification.cancelled, params: { requestId: id } })
+        yield* TestClock.adjust("1 minute")
+        yield* server.register(other)
+        yield* server.unregister("tool", "other")
+        assert.lengthOf(pipe.messages(), before + 3)
+      }
+    }))
+
   it.effect("can end it: the client gets the final result", () =>
     Effect.gen(function*() {
       const { pipe, server } = yield* listening((_, next) =>

@@ -21,6 +21,7 @@ import type { Exchange } from "./exchange.ts"
 import type { Listen as Listening } from "./exchange.ts"
 import { readFilter } from "./hub.ts"
 import type { InputRounds } from "./inputState.ts"
+import { InvalidOutput } from "./invalidOutput.ts"
 import type { Lists } from "./lists.ts"
 import { headerMismatch, invalidParams, methodNotFound, missingCapability, RpcError } from "./reply.ts"
 import { checkOptionalMeta, requiredMeta, unsupportedVersion } from "./requestMeta.ts"
@@ -113,12 +114,7 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
       (next, layer) => Effect.suspend(() => layer(seen, next) as Effect.Effect<ResultParts, Middleware.Failure>),
       effect
     )
-    return Effect.mapError(wrapped, (failure) =>
-      failure instanceof RpcError ? failure : new RpcError({
-        code: failure.code ?? Revision.codes.internalError,
-        message: failure.message,
-        data: failure.data
-      }))
+    return Effect.catch(wrapped, failed)
   }
 
   const merged = new WeakMap<Context.Context<never>, Context.Context<never>>()
@@ -146,7 +142,10 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     return { _tag: "Work", effect: closing(scope, effect), context: exchange.provide(base, scope) }
   }
 
-  const finished = ({ members, meta }: ResultParts): string => `{${members},${catalog.resultEnd(meta)}`
+  const finished = ({ members, meta }: ResultParts): string => {
+    if (typeof members !== "string") throw new InvalidOutput("Middleware answered with something that is no answer")
+    return `{${members}${members === "" ? "" : ","}${catalog.resultEnd(meta)}`
+  }
 
   /** Work that may ask the client for input. */
   const asking = (incoming: Incoming, entry: Entry, run: Effect.Effect<ResultParts, RpcError>): RpcError | Work => {
@@ -362,6 +361,22 @@ export const makeDispatcher = (options: DispatcherOptions): Dispatcher => {
     }
   }
 }
+
+/** What a request failed with, as its client hears of it: of anything but a rejection nothing. */
+const failed = (failure: Middleware.Failure): Effect.Effect<never, RpcError> => {
+  if (failure instanceof RpcError) return Effect.fail(failure)
+  if (failure._tag !== "Rejected") return Effect.die(failure)
+  const { code = Revision.codes.internalError, data, message } = failure
+  return isErrorCode(code)
+    ? Effect.fail(new RpcError({ code, message, data }))
+    : Effect.die(new InvalidOutput(`Middleware rejected a request with the code ${code}, which is reserved or none`))
+}
+
+const specified: ReadonlySet<number> = new Set(Object.values(Revision.codes))
+
+/** One of the spec, or outside of what JSON-RPC keeps for itself (spec: basic, Error Codes). */
+const isErrorCode = (code: number): boolean =>
+  Number.isSafeInteger(code) && (specified.has(code) || code < -32768 || code > -32000)
 
 /** The result of a stream: it has told its client already. */
 const noParts: ResultParts = { members: "", meta: undefined }

@@ -177,6 +177,11 @@ export class Exchange {
   /** Gives the slot back; also when the front could not write the answer. */
   private end(): void {
     if (this.over) return
+    // Middleware may have left it to a fiber that goes on.
+    if (this.listener !== undefined) {
+      this.onListenEnd = undefined
+      return this.endListening(undefined)
+    }
     this.over = true
     this.stopDeadline?.()
     this.host.ended(this)
@@ -197,7 +202,8 @@ export class Exchange {
   /** The same in the fiber of the request, whose scope stays open with the stream. */
   listenInFiber(listen: Listen): Effect.Effect<void, RpcError> {
     return Effect.callback<void, RpcError>((resume) => {
-      if (this.answered) return resume(Effect.void)
+      // Also where middleware runs a stream twice.
+      if (this.answered || this.listener !== undefined) return resume(Effect.void)
       // Others may have come while this one waited.
       const refused = this.canListen()
       if (refused !== undefined) return resume(Effect.fail(refused))
@@ -363,9 +369,21 @@ export class Exchange {
 
   private onFailure(cause: Cause.Cause<RpcError>): void {
     const known = Cause.findErrorOption(cause)
-    if (known._tag === "Some" && !Cause.hasDies(cause)) return this.answer(failure(this.id, known.value))
-    if (this.interrupted === undefined || Cause.hasDies(cause)) this.host.log("A handler died", this, cause)
+    if (known._tag === "Some" && !Cause.hasDies(cause)) {
+      const reply = this.failureOf(known.value)
+      if (reply !== undefined) return this.answer(reply)
+    } else if (this.interrupted === undefined || Cause.hasDies(cause)) this.host.log("A handler died", this, cause)
     this.answer(failure(this.id, internalError(this.request === undefined ? 500 : undefined)))
+  }
+
+  /** The answer of an error; its data is the program's, and may be nothing that JSON can hold. */
+  private failureOf(error: RpcError): Reply | undefined {
+    try {
+      return failure(this.id, error)
+    } catch (defect) {
+      this.host.log("An error cannot be sent", this, Cause.die(defect))
+      return undefined
+    }
   }
 
   /** What the handler's fiber has beside its own services: this invocation, a fresh call and a scope of its own. */

@@ -2,20 +2,16 @@
  * Runs gets of prompts: decodes the arguments, runs the handler, encodes the messages.
  */
 import type * as Json from "@fairlead/protocol/Json"
-import { PromptMessage } from "@fairlead/protocol/Messages"
 import * as Prompt from "@fairlead/protocol/Prompt"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import { encodeMessages } from "./content.ts"
 import type { ResultParts, Run } from "./entry.ts"
 import { describe } from "./issues.ts"
 import { matched } from "./matched.ts"
 import { invalidParams, type RpcError } from "./reply.ts"
-import { InvalidOutput } from "./toolRunner.ts"
 
 type GetEffect = Effect.Effect<Prompt.Answer, Prompt.PromptError>
-
-const encodeMessages = SchemaParser.encodeUnknownEffect(Schema.Array(PromptMessage))
 
 export const makePromptRunner = (prompt: Prompt.Any, handle: (args: unknown) => GetEffect): Run<Json.Object> => {
   const decode = SchemaParser.decodeUnknownEffect(prompt.codec, { errors: "all" })
@@ -26,17 +22,11 @@ export const makePromptRunner = (prompt: Prompt.Any, handle: (args: unknown) => 
       : "messages" in answer
       ? answer
       : { description: undefined, messages: answer }
-    return matched(encodeMessages(messages), {
-      onSuccess: (encoded) =>
-        Effect.succeed({
-          members: `${description === undefined ? "" : `"description":${JSON.stringify(description)},`}"messages":${
-            JSON.stringify(encoded)
-          }`,
-          meta: undefined
-        }),
-      onFailure: (issue) =>
-        Effect.die(new InvalidOutput(`The messages of ${prompt.name} are not valid: ${describe(issue).join("; ")}`))
-    })
+    const described = description === undefined ? "" : `"description":${JSON.stringify(description)},`
+    return Effect.map(
+      encodeMessages(messages, `The prompt ${prompt.name}`),
+      (messages) => ({ members: `${described}"messages":${messages}`, meta: undefined })
+    )
   }
 
   return (args) => {

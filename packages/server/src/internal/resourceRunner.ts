@@ -1,25 +1,20 @@
 /**
  * Runs reads of resources: decodes the parameters of a template, runs the handler, encodes the contents.
  */
-import * as Content from "@fairlead/protocol/Content"
 import * as Resource from "@fairlead/protocol/Resource"
 import type * as UriTemplate from "@fairlead/protocol/UriTemplate"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import { cacheMembers } from "./cacheHint.ts"
+import { encodeContents } from "./content.ts"
 import type { ResultParts, Run } from "./entry.ts"
-import { describe } from "./issues.ts"
 import { matched } from "./matched.ts"
 import { invalidParams, type RpcError } from "./reply.ts"
-import { InvalidOutput } from "./toolRunner.ts"
 
 type ReadEffect = Effect.Effect<Resource.Answer, Resource.NotFound>
 
 /** The error for a URI that nothing answers to (spec: server/resources, Error Handling). */
 export const unknownResource = (uri: string): RpcError => invalidParams("Unknown resource", { data: { uri } })
-
-const encodeContents = SchemaParser.encodeUnknownEffect(Schema.Array(Content.ResourceContents))
 
 const makeRead = ({ cache, mimeType }: Pick<Resource.Resource, "cache" | "mimeType">) => {
   const hint = cacheMembers(cache)
@@ -27,12 +22,10 @@ const makeRead = ({ cache, mimeType }: Pick<Resource.Resource, "cache" | "mimeTy
     const contents = Resource.contentsOf(uri, mimeType, answer)
     // No contents would say that there is something (spec: server/resources, Error Handling).
     if (contents.length === 0) return Effect.fail(unknownResource(uri))
-    return matched(encodeContents(contents), {
-      onSuccess: (contents) =>
-        Effect.succeed({ members: `"contents":${JSON.stringify(contents)},${hint}`, meta: undefined }),
-      onFailure: (issue) =>
-        Effect.die(new InvalidOutput(`The contents of ${uri} are not valid: ${describe(issue).join("; ")}`))
-    })
+    return Effect.map(
+      encodeContents(contents, `What was read of ${uri}`),
+      (contents) => ({ members: `"contents":${contents},${hint}`, meta: undefined })
+    )
   }
   return (uri: string, run: () => ReadEffect) =>
     Effect.matchEffect(Effect.suspend(run), {

@@ -86,7 +86,8 @@ export const makeSealer = (keys: ReadonlyArray<SealKey>): Effect.Effect<Sealer> 
             }),
             () => new SealBroken()
           )
-          const payload = Json.parse(decoder.decode(plain))
+          // It is as we wrote it, however deep that was.
+          const payload = Json.parse(decoder.decode(plain), Infinity)
           return Result.isSuccess(payload) ? payload.success : yield* new SealBroken()
         }),
       digest: (value) => Effect.map(hash(encoder.encode(canonical(value))), Base64Url.encode)

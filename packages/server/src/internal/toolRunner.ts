@@ -2,28 +2,24 @@
  * Runs a tool: decodes the arguments, runs the handler, encodes what it answers. Everything that depends on the tool
  * alone is made once.
  */
-import * as Content from "@fairlead/protocol/Content"
+import type * as Content from "@fairlead/protocol/Content"
 import type * as Json from "@fairlead/protocol/Json"
 import * as Tool from "@fairlead/protocol/Tool"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { encodeBlocks } from "./content.ts"
 import type { ResultParts, Run } from "./entry.ts"
+import { InvalidOutput, jsonText } from "./invalidOutput.ts"
 import { describe } from "./issues.ts"
 import { matched } from "./matched.ts"
 
 type AnyHandler = (input: unknown) => Effect.Effect<unknown, unknown>
 
 const allErrors = { errors: "all" } as const
-
-/** An answer that its own schema refuses: a defect of the handler. */
-export class InvalidOutput extends Error {
-  override readonly name = "InvalidOutput"
-}
 
 export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Run<Json.Object> => {
   const decode = SchemaParser.decodeUnknownEffect(tool.codec.input.decode)
@@ -44,7 +40,7 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Run<Json.Object
     }
     return matched(encode(output), {
       onSuccess: (encoded) => {
-        const structured = JSON.stringify(encoded)
+        const structured = jsonText(encoded, `The output of ${tool.name}`)
         const members = (content: string) => `"content":${content},"structuredContent":${structured}`
         return reply?.content === undefined
           ? Effect.succeed({ members: members(mirrorOf(tool, structured)), meta: reply?.meta })
@@ -57,17 +53,16 @@ export const makeRunner = (tool: Tool.Any, handler: AnyHandler): Run<Json.Object
 
   const onFailure = (failure: unknown): Effect.Effect<ResultParts> => {
     if (failure instanceof Tool.ToolError) {
-      const structured = failure.structured === undefined
-        ? ""
-        : `,"structuredContent":${JSON.stringify(failure.structured)}`
-      return Effect.map(
-        encodeBlocks(failure.content),
-        (content) => refusal(`"content":${content}${structured}`)
-      )
+      return Effect.map(encodeBlocks(failure.content), (content) => {
+        const structured = failure.structured === undefined
+          ? ""
+          : `,"structuredContent":${jsonText(failure.structured, `What ${tool.name} failed with`)}`
+        return refusal(`"content":${content}${structured}`)
+      })
     }
     return matched(encodeFailure(failure), {
       onSuccess: (encoded) => {
-        const structured = JSON.stringify(encoded)
+        const structured = jsonText(encoded, `What ${tool.name} failed with`)
         const text = failure instanceof Error && failure.message !== "" ? failure.message : structured
         return Effect.succeed(refusal(`"content":${textBlock(text)},"structuredContent":${structured}`))
       },
@@ -116,14 +111,3 @@ const mirrorOf = ({ textMirror }: Tool.Any, structured: string): string => {
 const refusal = (members: string): ResultParts => ({ members: `${members},"isError":true`, meta: undefined })
 
 const textBlock = (text: string): string => `[{"type":"text","text":${JSON.stringify(text)}}]`
-
-const encodeBlock = SchemaParser.encodeUnknownEffect(Schema.Array(Content.Block))
-
-const encodeBlocks = (blocks: ReadonlyArray<Content.Block>): Effect.Effect<string> =>
-  blocks.every((block) => block.type === "text")
-    // Text has no bytes to encode.
-    ? Effect.succeed(JSON.stringify(blocks))
-    : matched(encodeBlock(blocks), {
-      onSuccess: (encoded) => Effect.succeed(JSON.stringify(encoded)),
-      onFailure: (issue) => Effect.die(new InvalidOutput(`Content is not valid: ${describe(issue).join("; ")}`))
-    })
