@@ -460,6 +460,25 @@ describe("a connection", () => {
       })
   )
 
+  it.effect("that breaks interrupts its own requests alone, although others have the same id", () =>
+    Effect.gen(function*() {
+      const gate = gated()
+      const { url } = yield* serve(Layer.merge(echo, gate.layer))
+      const kept = yield* Effect.forkChild(post(url, call("slow", {}, { id: 1 })))
+      yield* gate.started(1)
+      const broken = yield* connect(url)
+      broken.socket.write(rawOf(call("slow", {}, { id: 1 })))
+      yield* gate.started(2)
+      const other = yield* post(url, call("echo", { text: "hi" }, { id: 1 }))
+      assert.deepInclude(JSON.parse(other.text), { id: 1 })
+      assert.include(other.text, "\"hi\"")
+      broken.socket.destroy()
+      yield* gate.ended(1)
+      assert.isTrue(Exit.hasInterrupts(gate.exits[0]!))
+      yield* gate.release
+      assert.include((yield* Fiber.join(kept)).text, "done")
+    }))
+
   it.effect("that breaks while a stream of the first keeps the others waiting interrupts them too", () =>
     Effect.gen(function*() {
       const gate = gated()

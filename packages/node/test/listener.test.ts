@@ -16,6 +16,7 @@ import { once } from "node:events"
 import * as Fs from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
+import * as Net from "node:net"
 import * as Path from "node:path"
 
 const fixtures = Path.join(import.meta.dirname, "fixtures")
@@ -131,6 +132,46 @@ describe("a listener", () => {
       assert.strictEqual((yield* get(`${base}/healthz`, { headers: { host: "evil.example.com" } })).status, 403)
       const silent = yield* listenerOf({})
       assert.strictEqual((yield* get(silent.url.replace("/mcp", "/healthz"))).status, 404)
+    }))
+
+  it.effect("that stops is healthy and not ready", () =>
+    Effect.gen(function*() {
+      const served = endpoint()
+      const services = yield* Layer.build(Layer.provideMerge(NodeMcpEndpoint.layerHttp({ health: true }), served))
+      const base = Context.get(services, NodeMcpEndpoint.HttpListener).url.replace("/mcp", "")
+      yield* Context.get(services, McpEndpoint.McpEndpoint).stop
+      assert.deepInclude(yield* get(`${base}/readyz`), { status: 503, text: "not ready" })
+      assert.deepInclude(yield* get(`${base}/healthz`), { status: 200, text: "ok" })
+    }))
+
+  it.effect("with TLS closes what speaks none, and serves on", () =>
+    Effect.gen(function*() {
+      const { port, url } = yield* listenerOf({ tls: { certFile, keyFile } })
+      for (const bytes of ["GET / HTTP/1.1\r\nhost: localhost\r\n\r\n", "\u0016\u0003\u0001broken"]) {
+        const socket = Net.connect(port, "127.0.0.1")
+        socket.on("error", () => {})
+        const closed = once(socket, "close")
+        socket.resume()
+        socket.end(bytes)
+        yield* Effect.promise(() => closed)
+      }
+      const answer = yield* Effect.promise(async () => {
+        const request = Https.get(url, { ca: Fs.readFileSync(certFile), agent: false })
+        const [response] = await once(request, "response") as [Http.IncomingMessage]
+        response.resume()
+        return response.statusCode
+      })
+      assert.strictEqual(answer, 405)
+    }))
+
+  it.effect("that is supervised has to start once", () =>
+    Effect.gen(function*() {
+      const first = yield* listenerOf({})
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(
+        NodeMcpEndpoint.layerSupervised({ port: first.port }, Schedule.recurs(3)).pipe(Layer.provide(endpoint()))
+      )))
+      assert(error._tag === "StartError")
+      assert.strictEqual(error.reason._tag, "BindFailed")
     }))
 
   it.effect(

@@ -139,31 +139,35 @@ describe.each([["in a router", routed], ["without a router", bare]] as const)("%
       ["while it arrives", "transfer-encoding: chunked"],
       ["as it says itself", "content-length: 100000000"]
     ] as const
-  )("a body beyond the limit, %s, is refused also to a client that still sends", ([, length]) =>
-    Effect.gen(function*() {
-      const { origin } = yield* mount(app, done, { maxBodyBytes: 1000 })
-      const socket = yield* Effect.acquireRelease(
-        Effect.sync(() => Net.connect(Number(new URL(origin).port), "127.0.0.1")),
-        (socket) => Effect.sync(() => socket.destroy())
-      )
-      socket.on("error", () => {})
-      socket.pause()
-      const lines = Object.entries(headersOf(call("slow"))).map(([name, value]) => `${name}: ${value}\r\n`)
-      socket.write(`POST /deep/mcp HTTP/1.1\r\nhost: localhost\r\n${lines.join("")}${length}\r\n\r\n`)
-      const chunk = `${(10_000).toString(16)}\r\n${"x".repeat(10_000)}\r\n`
-      for (let i = 0; i < 20; i++) {
-        socket.write(chunk)
-        yield* Effect.sleep("10 millis")
-      }
-      let text = ""
-      socket.on("data", (chunk) => {
-        text += String(chunk)
-      })
-      socket.resume()
-      if (!socket.closed) yield* Effect.promise(() => once(socket, "close"))
-      assert.match(text, /^HTTP\/1\.1 413 /)
-      assert.isTrue(text.endsWith("\r\n\r\nThe body is larger than 1000 bytes."))
-    }), 20_000)
+  )(
+    "a body beyond the limit, %s, is refused also to a client that still sends",
+    ([, length]) =>
+      Effect.gen(function*() {
+        const { origin } = yield* mount(app, done, { maxBodyBytes: 1000 })
+        const socket = yield* Effect.acquireRelease(
+          Effect.sync(() => Net.connect(Number(new URL(origin).port), "127.0.0.1")),
+          (socket) => Effect.sync(() => socket.destroy())
+        )
+        socket.on("error", () => {})
+        socket.pause()
+        const lines = Object.entries(headersOf(call("slow"))).map(([name, value]) => `${name}: ${value}\r\n`)
+        socket.write(`POST /deep/mcp HTTP/1.1\r\nhost: localhost\r\n${lines.join("")}${length}\r\n\r\n`)
+        const chunk = `${(10_000).toString(16)}\r\n${"x".repeat(10_000)}\r\n`
+        for (let i = 0; i < 20; i++) {
+          socket.write(chunk)
+          yield* Effect.sleep("10 millis")
+        }
+        let text = ""
+        socket.on("data", (chunk) => {
+          text += String(chunk)
+        })
+        socket.resume()
+        if (!socket.closed) yield* Effect.promise(() => once(socket, "close"))
+        assert.match(text, /^HTTP\/1\.1 413 /)
+        assert.isTrue(text.endsWith("\r\n\r\nThe body is larger than 1000 bytes."))
+      }),
+    20_000
+  )
 
   it.effect(
     verifies("CAN-3", "HTTP-20")("a client that goes away while it waits for JSON interrupts the handler"),
