@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
 import { McpClient } from "@fairlead/client"
 import { Call, Tool } from "@fairlead/protocol"
-import { Invocation, McpEndpoint, McpServer } from "@fairlead/server"
+import { Invocation, McpEndpoint, McpServer, Middleware } from "@fairlead/server"
 import { RecordingTransport, TestClient, Wire } from "@fairlead/testing"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -91,8 +91,12 @@ describe("TestClient.layer", () => {
       const exit = yield* Effect.exit(client.call(Broken, {}))
       expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toBeInstanceOf(Wire.InvalidMessage)
     }).pipe(Effect.provide(TestClient.layer(
-      McpServer.tool(Broken, () => Effect.succeed([{ type: "resource_link", name: "a", uri: "not an address" }])).pipe(
-        McpEndpoint.serve({ name: "broken", version: "1.0.0" })
+      McpServer.tool(Broken, () => Effect.succeed([])).pipe(
+        McpEndpoint.serve({
+          name: "broken",
+          version: "1.0.0",
+          middleware: [({ kind }, next) => kind === "tool" ? Effect.succeed(Middleware.answer({})) : next]
+        })
       )
     ))))
 
