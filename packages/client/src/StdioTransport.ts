@@ -119,56 +119,78 @@ export const make: (options: Options) => Effect.Effect<
 > = Effect.fnUntraced(function*(options: Options) {
   const settings = settingsOf(options)
   if (Result.isFailure(settings)) return yield* McpClientError.make(settings.failure)
-  const { restart } = settings.success
   const spawner = yield* ChildProcessSpawner
-  const start = session(options, settings.success).pipe(Effect.provideService(ChildProcessSpawner, spawner))
-  let current = yield* start
-  let stopped = false
-  let stopping: Fiber.Fiber<void> | undefined
+  const start: Start = (restore) =>
+    Effect.provideService(session(options, settings.success, restore), ChildProcessSpawner, spawner)
+  return yield* supervised(start, settings.success.restart)
+})
 
-  // Each child has a scope of its own, whose end is its shutdown.
-  const supervise = (backoff: Backoff, failed: number): Effect.Effect<void> =>
+/** A scope of its own holds each child, so nothing may interrupt between its start and the finalizer that ends it. */
+const supervised = (
+  start: Start,
+  restart: Backoff | undefined
+): Effect.Effect<Transport["Service"], McpClientError.McpClientError, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
-      const since = Date.now()
-      yield* Fiber.await(current.over)
-      yield* Scope.close(current.scope, Exit.void)
-      const attempt = Date.now() - since >= backoff.cap ? 0 : failed
-      if (attempt >= backoff.attempts) return
-      yield* Effect.logWarning("The server process ended; it is started again", { attempt: attempt + 1 })
-      yield* Effect.sleep(yield* delayOf(backoff, attempt))
-      const next = yield* Effect.exit(start)
-      if (Exit.isSuccess(next)) current = next.value
-      return yield* supervise(backoff, attempt + 1)
-    })
-  const supervisor = restart === undefined ? undefined : yield* fork(supervise(restart, 0))
+      let current = yield* start(restore)
+      let stopped = false
+      let stopping: Fiber.Fiber<void> | undefined
 
-  const context = Context.add(yield* Effect.context(), Call.Current, Call.empty)
-  /** Returns at once; the shutdown goes on, and the scope waits for it. */
-  const close = Effect.sync(() => {
-    if (stopped) return
-    stopped = true
-    const { channel, scope } = current
-    channel.end((evidence) => new Cancelled({ evidence }))
-    stopping = Effect.runForkWith(context)(
-      Effect.andThen(
-        supervisor === undefined ? Effect.void : Fiber.interrupt(supervisor),
-        Effect.suspend(() =>
+      const again = Effect.uninterruptibleMask((restore) =>
+        Effect.map(Effect.exit(start(restore)), (next) => {
+          if (Exit.isSuccess(next)) current = next.value
+        })
+      )
+      const supervise = (backoff: Backoff) =>
+        Effect.gen(function*() {
+          for (let failed = 0;;) {
+            const since = Date.now()
+            yield* Fiber.await(current.over)
+            yield* Scope.close(current.scope, Exit.void)
+            const attempt = Date.now() - since >= backoff.cap ? 0 : failed
+            if (attempt >= backoff.attempts) return
+            yield* Effect.logWarning("The server process ended; it is started again", { attempt: attempt + 1 })
+            yield* Effect.sleep(yield* delayOf(backoff, attempt))
+            yield* again
+            failed = attempt + 1
+          }
+        })
+      const supervisor = restart === undefined ? undefined : yield* fork(supervise(restart))
+
+      const context = Context.add(yield* Effect.context(), Call.Current, Call.empty)
+      /** Returns at once; the shutdown goes on, and the scope waits for it. */
+      const close = Effect.sync(() => {
+        if (stopped) return
+        stopped = true
+        const { channel, scope } = current
+        channel.end((evidence) => new Cancelled({ evidence }))
+        stopping = Effect.runForkWith(context)(
           Effect.andThen(
-            Scope.close(scope, Exit.void),
-            current.scope === scope ? Effect.void : Scope.close(current.scope, Exit.void)
+            supervisor === undefined ? Effect.void : Fiber.interrupt(supervisor),
+            Effect.suspend(() =>
+              Effect.andThen(
+                Scope.close(scope, Exit.void),
+                current.scope === scope ? Effect.void : Scope.close(current.scope, Exit.void)
+              )
+            )
           )
         )
+      })
+      yield* Effect.addFinalizer(() =>
+        Effect.andThen(
+          close,
+          Effect.suspend(() => stopping === undefined ? Effect.void : Effect.asVoid(Fiber.await(stopping)))
+        )
       )
-    )
-  })
-  yield* Effect.addFinalizer(() =>
-    Effect.andThen(
-      close,
-      Effect.suspend(() => stopping === undefined ? Effect.void : Effect.asVoid(Fiber.await(stopping)))
-    )
+      return Transport.of({ name: "stdio", hasHeaders: false, send: (request) => current.channel.send(request), close })
+    })
   )
-  return Transport.of({ name: "stdio", hasHeaders: false, send: (request) => current.channel.send(request), close })
-})
+
+/** Lets a part of what nothing interrupts be interrupted. */
+type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** Starts a child; only where nothing interrupts what comes after it. */
+type Start = (restore: Restore) => Effect.Effect<Session, McpClientError.McpClientError>
 
 /** One child, from its start to its end. */
 interface Session {
@@ -180,16 +202,15 @@ interface Session {
 
 const session = (
   options: Options,
-  settings: Settings
+  settings: Settings,
+  restore: Restore
 ): Effect.Effect<Session, McpClientError.McpClientError, ChildProcessSpawner> =>
   Effect.suspend(() => {
     const scope = Scope.makeUnsafe()
-    return Effect.uninterruptibleMask((restore) =>
-      restore(openSession(options, settings)).pipe(
-        Scope.provide(scope),
-        Effect.map((opened) => ({ ...opened, scope })),
-        Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
-      )
+    return restore(openSession(options, settings)).pipe(
+      Scope.provide(scope),
+      Effect.map((opened) => ({ ...opened, scope })),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
     )
   })
 

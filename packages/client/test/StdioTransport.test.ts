@@ -12,10 +12,13 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
+import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as fs from "node:fs"
@@ -67,6 +70,45 @@ const logging = () => {
   })
   return { lines, layer: Logger.layer([logger]) }
 }
+
+describe("a start that is interrupted", () => {
+  it.live("leaves no child behind, whenever it is", () =>
+    Effect.gen(function*() {
+      const count = { started: 0, open: 0 }
+      const child = {
+        stdout: Stream.never,
+        stderr: Stream.never,
+        stdin: Sink.drain,
+        exitCode: Effect.succeed(0),
+        kill: () => Effect.void
+      }
+      const spawner = {
+        spawn: () =>
+          Effect.acquireRelease(
+            Effect.sync(() => {
+              count.started++
+              count.open++
+              return child
+            }),
+            () => Effect.sync(() => count.open--)
+          )
+      }
+      for (let before = 0; before < 200; before++) {
+        // Each step takes a turn of its own, and the interruption comes in any of them.
+        const fiber = yield* StdioTransport.make({ command: "server" }).pipe(
+          Effect.andThen(Effect.never),
+          Effect.scoped,
+          Effect.provideService(ChildProcessSpawner, spawner as never),
+          Effect.provideService(Scheduler.MaxOpsBeforeYield, 3),
+          Effect.forkChild
+        )
+        for (let i = 0; i < before; i++) yield* Effect.yieldNow
+        yield* Fiber.interrupt(fiber)
+        expect([before, count.open]).toEqual([before, 0])
+      }
+      expect(count.started).toBeGreaterThan(0)
+    }))
+})
 
 describe("calls", () => {
   it.live(
