@@ -103,6 +103,24 @@ const everything = Layer.mergeAll(
 )
 
 describe("handlers", () => {
+  it.effect("a round that did not leave does not undo that the server has had the call", () =>
+    Effect.gen(function*() {
+      const token = yield* Call.makeCancellationToken
+      const second = Deferred.makeUnsafe<void>()
+      const { client } = yield* handled(everything, (request) => {
+        if (request.params["inputResponses"] === undefined) {
+          request.sent()
+          return Effect.succeed(success(request, asks({ a: form() })))
+        }
+        Deferred.doneUnsafe(second, Effect.void)
+        return Effect.never
+      })
+      const fiber = yield* client.call(Work, {}).pipe(Call.withCancellation(token), Effect.flip, Effect.forkChild)
+      yield* Deferred.await(second)
+      yield* token.cancel
+      expect(yield* Fiber.join(fiber)).toMatchObject({ code: "cancelled.completed" })
+    }))
+
   it.effect(
     verifies(
       "MRTR-16",

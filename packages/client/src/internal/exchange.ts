@@ -85,8 +85,8 @@ export const followed = ({ call, correlation }: Logical): Call.Call => ({
 
 /** In place of a request's own. */
 export interface Bounded {
-  readonly timeout: number
-  /** What is known before it starts. */
+  readonly timeout?: number | undefined
+  /** What is known of the call before this request is sent. Default: nothing was sent. */
   readonly evidence: Transport.Evidence
 }
 

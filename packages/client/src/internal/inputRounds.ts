@@ -16,7 +16,7 @@ import { type InputRequest, InputRequired } from "../CallEnding.ts"
 import type { Continuation } from "../Continuation.ts"
 import * as McpClientError from "../McpClientError.ts"
 import { ToolsListChanged } from "../Subscription.ts"
-import { type Exchange, type Headers, type Logical, run } from "./exchange.ts"
+import { type Bounded, type Exchange, type Headers, type Logical, run } from "./exchange.ts"
 import { problemOfContent } from "./formAnswer.ts"
 import { canAnswer, makeResponses } from "./inputAnswers.ts"
 import { fetchPage, kinds, pager } from "./listing.ts"
@@ -96,7 +96,8 @@ const again = <A, R>(
   logical: Logical,
   { headers, method, name, params, requests, state }: Continuation,
   responses: Responses,
-  finish: Finish<A, R>
+  finish: Finish<A, R>,
+  bounded?: Bounded
 ): Effect.Effect<A | InputRequired<A>, Error, R> => {
   const more = {
     ...(Object.keys(requests).length === 0 ? {} : { inputResponses: responses }),
@@ -104,7 +105,8 @@ const again = <A, R>(
   }
   return run(
     logical,
-    (exchange) => send(logical, exchange, { method, name, params: params as Json.Object, headers }, more, finish)
+    (exchange) => send(logical, exchange, { method, name, params: params as Json.Object, headers }, more, finish),
+    bounded
   )
 }
 
@@ -121,7 +123,8 @@ const answered = <A, R>(
     makeResponses(logical, ending),
     (responses) =>
       Effect.flatMap(
-        again(logical, ending.continuation, responses, finish),
+        // To the caller it is one call, and the server has had it.
+        again(logical, ending.continuation, responses, finish, { evidence: "Completed" }),
         (next) => answered(logical, next, finish, rounds - 1)
       )
   )

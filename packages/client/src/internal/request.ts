@@ -34,13 +34,15 @@ export class State implements Exchange {
   reports: Reports | undefined
   readonly bounds: Bounds
   readonly #logical: Logical
+  /** What is known of the call where this request was not sent. */
+  readonly #before: Transport.Evidence
   /** Takes the answer out of the cache. */
   #unkeep: (() => void) | undefined
 
   constructor(logical: Logical, start: number, bounded: Bounded | undefined) {
     const { call, core, since } = logical
     this.#logical = logical
-    this.evidence = bounded?.evidence ?? "NotSent"
+    this.#before = this.evidence = bounded?.evidence ?? "NotSent"
     this.bounds = new Bounds(call, since, start, bounded?.timeout ?? call.timeout ?? core.timeout)
   }
 
@@ -126,7 +128,7 @@ export class State implements Exchange {
       const end = Revision.latest.methods.get(method)?.streams === true ? this.bounds.deadline : this.bounds.latest
       const meta = makeMeta(this.#logical, id, end, context)
       if (typeof meta === "string") return Effect.fail(this.fail(new McpClientError.InvalidArguments({ detail: meta })))
-      this.evidence = "NotSent"
+      this.evidence = this.#before
       const outgoing: Transport.Outgoing = {
         id,
         method,
@@ -134,7 +136,7 @@ export class State implements Exchange {
         text: encodeRequest(id, method, params, meta),
         headers: isCarried ? [[Call.correlationHeader, correlation], ...headers] : headers,
         sent: () => {
-          if (this.evidence === "NotSent") this.evidence = "MaybeSent"
+          if (this.evidence === this.#before) this.evidence = "MaybeSent"
         },
         notify: (notification) => this.#notified(id, notification, context, notify)
       }
