@@ -28,6 +28,8 @@ export interface Child {
   /** CPU time of the processes that the child has started itself, in microseconds, where the system tells. */
   readonly usageBelow: () => { readonly cpuMicros: number; readonly peakBytes: number } | undefined
   readonly run: (order: Order) => Promise<Outcome>
+  /** Has the child tell its listeners of so many changes; done when it has written, or holds, the last. */
+  readonly tell: (changes: number) => Promise<void>
   /** A CPU profile of the child while something runs. */
   readonly profile: (during: () => Promise<unknown>) => Promise<CpuProfile>
   readonly stop: () => Promise<void>
@@ -90,6 +92,7 @@ export const start = async (core: Core, program: string, args: ReadonlyArray<str
       return pids === undefined ? undefined : usageOf(pids)
     },
     run: (order) => ask((id) => ({ id, op: "run", order })),
+    tell: (changes) => ask((id) => ({ id, op: "tell", changes })),
     profile: async (during) => {
       await ask((id) => ({ id, op: "profile", on: true }))
       await during()

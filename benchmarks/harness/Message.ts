@@ -41,6 +41,8 @@ export type Request =
   | { readonly id: number; readonly op: "usage"; readonly collect: boolean }
   | { readonly id: number; readonly op: "run"; readonly order: Order }
   | { readonly id: number; readonly op: "profile"; readonly on: boolean }
+  /** Tells all listeners of so many changes. */
+  | { readonly id: number; readonly op: "tell"; readonly changes: number }
 
 /** A CPU profile, as the inspector gives it. */
 export interface CpuProfile {

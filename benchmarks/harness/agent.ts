@@ -10,10 +10,21 @@ export const serve = (options: {
   readonly port?: number | undefined
   /** Runs a loop of calls, if the child can. */
   readonly run?: ((order: Order) => Promise<Outcome>) | undefined
+  /** Tells all listeners that the tools have changed, if the child has listeners. */
+  readonly tell?: (() => Promise<void> | void) | undefined
 } = {}): void => {
   const answer = async (request: Request): Promise<Value> => {
     if (request.op === "usage") return usage(request.collect)
     if (request.op === "profile") return request.on ? startProfile() : stopProfile()
+    if (request.op === "tell") {
+      if (options.tell === undefined) throw new Error("This child has no listeners")
+      for (let i = 0; i < request.changes; i++) {
+        await options.tell()
+        // Changes come one by one, and clients read in between.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      return undefined
+    }
     if (options.run === undefined) throw new Error("This child runs nothing")
     return options.run(request.order)
   }

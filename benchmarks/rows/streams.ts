@@ -5,6 +5,7 @@ import * as Net from "node:net"
 import { start } from "../harness/Child.ts"
 import type { Peer, Row } from "../harness/Row.ts"
 import { servers } from "../harness/Servers.ts"
+import { median } from "../harness/Stats.ts"
 import { requestBytes } from "../load/requestBytes.ts"
 import { listen, progress } from "../Requests.ts"
 
@@ -36,39 +37,105 @@ const openListeners = (port: number, count: number): Promise<ReadonlyArray<Net.S
 
 const kibibyte = 1024
 
-/** The heap that an idle listener takes, with the connection that it has to itself. */
-const idle = (name: string, file: string): Peer => ({
-  name,
-  start: async () => ({
-    measure: async () => {
-      const server = await start("measured", file)
-      // What the first ones bring about is not theirs.
-      const first = await openListeners(server.port, 50)
-      const before = await server.usage(true)
-      const more = await openListeners(server.port, 900)
-      const after = await server.usage(true)
-      for (const socket of [...first, ...more]) socket.destroy()
-      await server.stop()
-      return { value: (after.heapBytes - before.heapBytes) / more.length / kibibyte }
-    },
-    stop: async () => {}
-  })
-})
+/** The servers that have listeners. `effect/ai` has none in its request-scoped form. */
+const peers = (measure: (file: string, args: ReadonlyArray<string>) => Promise<number>): ReadonlyArray<Peer> =>
+  ([
+    ["node:http", "servers/floorListen.ts"],
+    ["SDK", "servers/sdk.ts"],
+    ["effect/ai", "servers/effectAi.ts", "--mode", "shared"],
+    ["Fairlead", "servers/fairlead.ts"]
+  ] as const).map(([name, file, ...args]) => ({
+    name,
+    start: async () => ({ measure: async () => ({ value: await measure(file, args) }), stop: async () => {} })
+  }))
 
-const listeners: Row = {
+/** The heap that an idle listener takes, with the connection that it has to itself. */
+const idle: Row = {
   part: "streams",
   name: "heap for an idle listener",
   unit: "KiB",
   floor: "node:http",
   rounds: 3,
   warmUp: false,
-  peers: [idle("node:http", "servers/floorListen.ts"), idle("Fairlead", "servers/fairlead.ts")],
+  peers: peers(async (file, args) => {
+    const server = await start("measured", file, args)
+    // What the first ones bring about is not theirs.
+    const first = await openListeners(server.port, 50)
+    const before = await server.usage(true)
+    const more = await openListeners(server.port, 900)
+    const after = await server.usage(true)
+    for (const socket of [...first, ...more]) socket.destroy()
+    await server.stop()
+    return (after.heapBytes - before.heapBytes) / more.length / kibibyte
+  }),
   // At most 4 KiB above a bare stream, which takes 5.8.
-  targets: [{ peer: "Fairlead", atMost: 9.8 }]
+  targets: [
+    { peer: "Fairlead", atMost: 9.8 },
+    { peer: "Fairlead", against: "SDK", atMost: 1 },
+    { peer: "Fairlead", against: "effect/ai", atMost: 1 }
+  ]
 }
 
-export const streams: ReadonlyArray<Row> = [
-  reports,
-  listeners
-  // One notification to all of them and one that stops reading are still to come.
-]
+/** The text that all notifications of a change have. */
+const changed = "list_changed"
+
+/** From the order to tell of a change to the last of the listeners that has heard of it. */
+const fanOut: Row = {
+  part: "streams",
+  name: "one notification to 1,000 listeners, time to the last",
+  unit: "ms",
+  floor: "node:http",
+  warmUp: false,
+  peers: peers(async (file, args) => {
+    const server = await start("measured", file, args)
+    const sockets = await openListeners(server.port, 1000)
+    const told = async (): Promise<number> => {
+      const since = performance.now()
+      const heard = Promise.all(sockets.map((socket) =>
+        new Promise<void>((resolve) => {
+          const onData = (chunk: Buffer) => {
+            if (!chunk.includes(changed)) return
+            socket.off("data", onData)
+            resolve()
+          }
+          socket.on("data", onData)
+        })
+      ))
+      await server.tell(1)
+      await heard
+      return performance.now() - since
+    }
+    // The first ones compile what they run.
+    const times: Array<number> = []
+    for (let i = 0; i < 20; i++) times.push(await told())
+    for (const socket of sockets) socket.destroy()
+    await server.stop()
+    return median(times.slice(10))
+  })
+}
+
+const stalledChanges = 50_000
+
+/** What a listener that has stopped reading makes its server hold. */
+const stalled: Row = {
+  part: "streams",
+  name: "heap for a listener that has stopped reading, after 50,000 changes",
+  unit: "KiB",
+  rounds: 1,
+  warmUp: false,
+  peers: peers(async (file, args) => {
+    const server = await start("measured", file, args)
+    const [reader, other] = await openListeners(server.port, 2)
+    await server.tell(100)
+    const before = await server.usage(true)
+    other!.pause()
+    await server.tell(stalledChanges)
+    const after = await server.usage(true)
+    reader!.destroy()
+    other!.destroy()
+    await server.stop()
+    return (after.heapBytes - before.heapBytes) / kibibyte
+  })
+}
+
+export const streams: ReadonlyArray<Row> = [reports, idle, fanOut, stalled]

@@ -17,9 +17,14 @@ import { mode } from "./settings.ts"
 const options = { ...identity, path: "/mcp", protocols: [McpProtocol.v2026_07_28], registrations } as const
 const routes = mode === "shared" ? McpServer.layerHttp(options) : McpServer.layerHttpRequestScoped(options)
 
-const program = Layer.effectDiscard(
-  Effect.map(HttpServer, ({ address }) => serve({ port: "port" in address ? address.port : 0 }))
-).pipe(
+const program = Layer.effectDiscard(Effect.gen(function*() {
+  const { address } = yield* HttpServer
+  const { notifications } = yield* McpServer.McpServer
+  serve({
+    port: "port" in address ? address.port : 0,
+    tell: () => Effect.runPromise(notifications["notifications/tools/list_changed"]({}))
+  })
+})).pipe(
   Layer.provide(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
   Layer.provide(NodeHttpServer.layer(() => Http.createServer(), { port: 0, host: "127.0.0.1" }))
 )

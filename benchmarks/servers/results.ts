@@ -72,3 +72,12 @@ export const progressEvent = (progress: number): string =>
       params: { progressToken: "token", progress }
     })
   }\n\n`
+
+/** A notification that the tools have changed, as the text of its event. */
+export const changedEvent = `data: ${
+  JSON.stringify({
+    jsonrpc: "2.0",
+    method: "notifications/tools/list_changed",
+    params: { _meta: { "io.modelcontextprotocol/subscriptionId": 1 } }
+  })
+}\n\n`

@@ -14,4 +14,8 @@ const handler = createMcpHandler(makeServer, { legacy: "reject", maxRequestBodyS
 const listener = toNodeHandler(handler, { maxRequestBodySize: limit })
 // The adapter's type for what Node passes does not allow for members that are there and undefined.
 const server = Http.createServer((request, response) => void listener(request as never, response))
-server.listen(0, "127.0.0.1", () => serve({ port: (server.address() as AddressInfo).port }))
+server.listen(
+  0,
+  "127.0.0.1",
+  () => serve({ port: (server.address() as AddressInfo).port, tell: () => handler.notify.toolsChanged() })
+)
