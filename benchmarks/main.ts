@@ -21,6 +21,7 @@ parts: ${parts.join(", ")}; all of them by default
   --rounds <n>       how often each peer is measured (5)
   --seconds <n>      how long a measurement takes (2)
   --only <text>      only rows whose name has the text
+  --peers <texts>    only the floor and peers whose name has one of the texts, which commas part
   --json             one JSON document on the standard output
   --write            writes benchmarks/RESULTS.md
   --list             names the rows
@@ -35,6 +36,7 @@ const { positionals, values } = parseArgs({
     rounds: { type: "string" },
     seconds: { type: "string" },
     only: { type: "string", default: "" },
+    peers: { type: "string", default: "" },
     json: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
@@ -50,9 +52,15 @@ const out = (text: string) => process.stdout.write(`${text}\n`)
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
 const unknownPart = positionals.find((part) => !(parts as ReadonlyArray<string>).includes(part))
+const wanted = values.peers.split(",").map((text) => text.trim())
 const chosen = rows.filter((row) =>
   (positionals.length === 0 || positionals.includes(row.part)) && `${row.part}: ${row.name}`.includes(values.only)
-)
+).map((row) => {
+  const peers = row.peers.filter(({ name }) => name === row.floor || wanted.some((text) => name.includes(text)))
+  const isThere = (peer: string | undefined) => peer === undefined || peers.some(({ name }) => name === peer)
+  const targets = row.targets?.filter(({ against, peer }) => isThere(peer) && isThere(against))
+  return { ...row, peers, targets }
+})
 
 const plan: Plan = {
   rounds: Number(values.rounds ?? (values.quick ? 3 : 5)),

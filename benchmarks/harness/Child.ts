@@ -8,12 +8,12 @@ import * as Path from "node:path"
 import type { CpuProfile, Order, Outcome, Reply, Request, Usage } from "./Message.ts"
 import { descendantsOf, usageOf } from "./Processes.ts"
 
-/** What is measured runs on one core, what drives it on another. */
-export type Core = "measured" | "driver"
+/** What is measured runs on one core, what drives it on another, unless both may have all. */
+export type Core = "measured" | "driver" | "any"
 
 // Not `availableParallelism`: a process that is held on one core starts children that belong on the other.
 const canPin = Os.cpus().length >= 2 && spawnSync("taskset", ["-V"]).status === 0
-const cores: Record<Core, string> = { measured: "0", driver: "1" }
+const cores: Record<Exclude<Core, "any">, string> = { measured: "0", driver: "1" }
 
 /** Whether processes are held on cores of their own. */
 export const isPinned: boolean = canPin
@@ -42,7 +42,7 @@ process.on("exit", () => {
 
 /** A command line, held on a core. */
 export const pinned = (core: Core, command: ReadonlyArray<string>): ReadonlyArray<string> =>
-  canPin ? ["taskset", "-c", cores[core], ...command] : command
+  canPin && core !== "any" ? ["taskset", "-c", cores[core], ...command] : command
 
 /** The command line that runs a program of this folder on a core. */
 export const commandFor = (core: Core, program: string, args: ReadonlyArray<string>): ReadonlyArray<string> =>

@@ -20,6 +20,8 @@ export interface Order {
   readonly concurrency: number
   /** Ends after so many calls, however long they take. */
   readonly calls?: number | undefined
+  /** Whether the load sleeps while it waits, where it shares its cores with what it measures. */
+  readonly sleeps?: boolean | undefined
   /** What to call, where a child can do more than one thing. */
   readonly what?: string | undefined
   /** Where to send it, for the load. */

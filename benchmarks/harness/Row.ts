@@ -37,7 +37,17 @@ export interface Target {
 }
 
 /** The parts of the benchmark, as `npm run bench -- <part>` names them. */
-export const parts = ["http", "in-process", "stdio", "client", "streams", "growth", "options", "start"] as const
+export const parts = [
+  "http",
+  "in-process",
+  "stdio",
+  "client",
+  "streams",
+  "growth",
+  "options",
+  "cores",
+  "start"
+] as const
 
 /** A part of the benchmark. */
 export type Part = typeof parts[number]

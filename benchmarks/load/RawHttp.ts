@@ -75,12 +75,12 @@ export const spin = (): () => void => {
 
 /** Sends the message over and over, on as many connections as there are calls in flight. */
 export const load = (order: Order): Promise<Outcome> => {
-  const { calls = Infinity, concurrency, message = "", millis, port = 0 } = order
+  const { calls = Infinity, concurrency, message = "", millis, port = 0, sleeps = false } = order
   const latencies: Array<number> = []
   const start = performance.now()
   const end = start + millis
   let begun = 0
-  const stop = spin()
+  const stop = sleeps ? () => {} : spin()
 
   const connection = (id: number) =>
     new Promise<void>((resolve, reject) => {

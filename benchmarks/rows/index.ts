@@ -3,6 +3,7 @@
  */
 import type { Row } from "../harness/Row.ts"
 import { client } from "./client.ts"
+import { cores } from "./cores.ts"
 import { growth } from "./growth.ts"
 import { http } from "./http.ts"
 import { inProcess } from "./inProcess.ts"
@@ -21,5 +22,6 @@ export const rows: ReadonlyArray<Row> = [
   ...streams,
   ...growth,
   ...options,
+  cores,
   ...startRows
 ]
